@@ -80,12 +80,16 @@ fn heads(column: &Column) -> Vec<String> {
 
 /// The fields of a cell: as many as its column has heads.
 fn fields(cell: &Cell, column: &Column) -> Vec<String> {
-    let number = |value: f64| value.to_string();
+    let number = |value: f64| {
+        Some(value)
+            .filter(|v| v.is_finite())
+            .map_or_else(String::new, |v| v.to_string())
+    };
     let figures: Vec<String> = match cell {
         Cell::Blank | Cell::Missing => vec![String::new()],
         Cell::Count(n) => vec![n.to_string()],
         Cell::Figure(value, show) => vec![number(show.in_unit_of_head(*value))],
-        Cell::NoInterval(value, _) => vec![number(*value)],
+        Cell::Worded(values, _) => values.iter().copied().map(number).collect(),
         Cell::Interval(Estimate { value, low, high }, show) => [*value, *low, *high]
             .map(|end| number(show.in_unit_of_head(end)))
             .into(),

@@ -20,8 +20,8 @@ pub enum Cell {
     Figure(f64, Show),
     /// A figure with the ends of its interval.
     Interval(Estimate, Show),
-    /// A ratio that has no interval, and how it is shown.
-    NoInterval(f64, String),
+    /// Figures that words show: none, one, or one with the ends of its interval.
+    Worded(Vec<f64>, String),
     /// A word, coloured as a verdict is.
     State(&'static str, Word),
 }
@@ -85,12 +85,11 @@ impl Cell {
         match self {
             Self::Blank => String::new(),
             Self::Missing => show::MISSING.to_owned(),
-            Self::Text(text) => text.clone(),
+            Self::Text(text) | Self::Worded(_, text) => text.clone(),
             Self::Verdict(word) => word.to_string(),
             Self::Count(n) => n.to_string(),
             Self::Figure(value, show) => show.one(*value),
             Self::Interval(estimate, show) => show.interval(*estimate),
-            Self::NoInterval(_, shown) => shown.clone(),
             Self::State(word, _) => (*word).to_owned(),
         }
     }

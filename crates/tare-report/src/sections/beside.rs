@@ -4,12 +4,12 @@ use super::slices::against;
 use super::{cells, columns, kind, kind_columns};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Section, Show, Table};
-use crate::show::or_missing;
 use crate::words::remarks;
-use tare_analysis::{Analysis, Comparison, MetricComparison};
+use tare_analysis::{Analysis, Comparison, MetricComparison, Op, Steadiness};
+use tare_model::metric::Direction;
 
 /// The heads behind those that say what is compared.
-pub(super) fn tested() -> [Column; 12] {
+pub(super) fn tested() -> [Column; 13] {
     [
         Column::number("n", "pairs used"),
         Column::number("lost", "blocks in which both ran and one has no figure"),
@@ -23,7 +23,8 @@ pub(super) fn tested() -> [Column; 12] {
             "variability overhead",
             "growth of the standard deviation, 0 if it shrinks",
         ),
-        Column::name("steadiness"),
+        Column::interval("steadiness", ""),
+        Column::machine("steadiness verdict", ""),
         Column::number("r", "correlation of the pair over blocks"),
         Column::number("p", "paired t test"),
         Column::number("Holm", "p corrected for the number of tests"),
@@ -32,7 +33,7 @@ pub(super) fn tested() -> [Column; 12] {
     ]
 }
 
-pub(super) fn tests<M>(metric: &MetricComparison<M>, op: String) -> [Cell; 12] {
+pub(super) fn tests<M>(metric: &MetricComparison<M>, direction: Direction) -> [Cell; 13] {
     let paired = metric.paired.as_ref();
     let p = |p: Option<f64>| Cell::figure(p, Show::P);
     [
@@ -40,15 +41,39 @@ pub(super) fn tests<M>(metric: &MetricComparison<M>, op: String) -> [Cell; 12] {
         Cell::count(metric.lost),
         Cell::interval(metric.ratio_of_means, Show::Ratio),
         Cell::interval(metric.loss, Show::Percent),
-        op.into(),
+        op(metric.op, direction),
         Cell::figure(metric.variability_overhead, Show::Percent),
-        remarks::steadiness(metric).into(),
+        steadiness(metric),
+        steadiness_verdict(metric).map_or(Cell::Blank, |v| v.to_string().into()),
         Cell::figure(metric.pair_correlation, Show::Decimals(2)),
         p(paired.and_then(|p| p.p)),
         p(paired.and_then(|p| p.p_holm)),
         p(paired.and_then(|p| p.p_wilcoxon)),
         p(paired.and_then(|p| p.p_equal)),
     ]
+}
+
+/// Positive where the raw figure is above the baseline's.
+fn op(op: Option<Op>, direction: Direction) -> Cell {
+    op.map_or(Cell::Missing, |op| {
+        let sign = if remarks::is_more(direction, op) {
+            1.0
+        } else {
+            -1.0
+        };
+        Cell::Worded(vec![sign * op.value], remarks::op(direction, op))
+    })
+}
+
+fn steadiness<M>(metric: &MetricComparison<M>) -> Cell {
+    metric.steadiness.as_ref().map_or(Cell::Missing, |s| {
+        let figures = std::iter::once(s.value).chain(s.low).chain(s.high);
+        Cell::Worded(figures.collect(), remarks::steadiness(s))
+    })
+}
+
+fn steadiness_verdict<M>(metric: &MetricComparison<M>) -> Option<Steadiness> {
+    metric.steadiness.as_ref()?.verdict
 }
 
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
@@ -74,12 +99,12 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
 }
 
 fn row(comparison: &Comparison, metric: &MetricComparison) -> Vec<Cell> {
-    let op = or_missing(metric.op, |op| remarks::op(metric.metric.direction, op));
     let of = [
         against(comparison).into(),
         comparison.cell.workload.as_str().into(),
         metric.metric.name.as_str().into(),
     ];
     let named = cells(kind(&comparison.cell.kind), of);
-    named.into_iter().chain(tests(metric, op)).collect()
+    let tests = tests(metric, metric.metric.direction);
+    named.into_iter().chain(tests).collect()
 }

@@ -99,7 +99,7 @@ pub(super) fn cost<M>(metric: &MetricComparison<M>) -> Cell {
         metric.cost().zip(remarks::without_interval(metric)),
     ) {
         (Some(paired), _) => Cell::Interval(paired.ratio, Show::Ratio),
-        (None, Some((cost, shown))) => Cell::NoInterval(cost, shown),
+        (None, Some((cost, shown))) => Cell::Worded(vec![cost], shown),
         (None, None) => Cell::Missing,
     }
 }

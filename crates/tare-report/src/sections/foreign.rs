@@ -4,10 +4,9 @@ use super::beside::{tested, tests};
 use super::comparisons::cost;
 use super::reading;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
-use crate::show::{margin, or_missing};
+use crate::show::margin;
 use crate::words::{caveats, notices, remarks, verdict};
-use tare_analysis::MetricComparison;
-use tare_analysis::foreign::{ForeignAnalysis, ForeignComparison, ForeignMetric, SeriesFigures};
+use tare_analysis::foreign::{ForeignAnalysis, ForeignComparison, SeriesFigures};
 use tare_model::size::counted;
 
 /// The headline, the figures beside it, every cell by itself, how to read them.
@@ -72,16 +71,12 @@ fn beside(analysis: &ForeignAnalysis) -> Section {
     let row = |comparison: &ForeignComparison| {
         super::cells(
             whose(comparison),
-            tests(&comparison.figures, op(&comparison.figures)),
+            tests(&comparison.figures, comparison.figures.metric.direction),
         )
     };
     let table = Table::new("tests", 2, super::columns(of(), tested()));
     Section::evidence("More figures: ratios of means, losses, variability, tests")
         .table(table.with(analysis.comparisons.iter().map(row)))
-}
-
-fn op(figures: &MetricComparison<ForeignMetric>) -> String {
-    or_missing(figures.op, |op| remarks::op(figures.metric.direction, op))
 }
 
 fn cells(analysis: &ForeignAnalysis) -> Section {

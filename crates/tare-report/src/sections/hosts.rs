@@ -2,7 +2,7 @@
 
 use crate::document::{Cell, Column, Section, Show, Table};
 use crate::words::hosts;
-use tare_analysis::{Analysis, HostEffect, HostPoint};
+use tare_analysis::{Analysis, HostEffect, HostPoint, RangeEnd};
 
 /// The section; none if no size of box was measured on two hosts.
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
@@ -35,7 +35,7 @@ fn whose(effect: &HostEffect) -> [Cell; 5] {
     [
         effect.platform.to_string().into(),
         effect.provisioning.to_string().into(),
-        hosts::cpus(effect).into(),
+        Cell::Worded(vec![effect.cpus], hosts::cpus(effect)),
         effect.workload.as_str().into(),
         effect.metric.as_str().into(),
     ]
@@ -47,14 +47,25 @@ fn verdicts(effects: &[HostEffect]) -> Table {
         Column::interval("excess", "cost on the largest host over that on the smallest"),
         Column::name("effect"),
         Column::name("dies out"),
+        Column::machine("beyond CHR", "largest CHR with a shown excess"),
+        Column::machine(
+            "within CHR",
+            "smallest CHR from which on the excess is within the margin",
+        ),
         Column::words("remarks"),
     ];
     let row = |effect: &HostEffect| {
+        let chr = |end: Option<RangeEnd>| {
+            let is_shown = effect.shown.is_some();
+            Cell::figure(end.filter(|_| is_shown).and_then(|end| end.chr), Show::Plain)
+        };
         let own = [
             Cell::count(effect.n),
             Cell::interval(effect.hosts.last().and_then(|h| h.excess), Show::Percent),
             crate::words::effects::shown_as(effect.shown).into(),
             hosts::range(effect).into(),
+            chr(effect.range.beyond),
+            chr(effect.range.within),
             hosts::remarks(effect).into(),
         ];
         super::cells(whose(effect), own)

@@ -51,7 +51,7 @@ fn row(cell: &CellPilot, level: &Level, levels: &[Level; 3]) -> Vec<Cell> {
         Cell::count(level.n),
         added(level.variance),
         Cell::Figure(level.cost_seconds, Show::Briefly(Unit::Second)),
-        worth(level, levels).into(),
+        worth(level, levels),
         Cell::Blank,
     ];
     super::cells(kind(&cell.cell.kind), own)
@@ -78,25 +78,26 @@ fn failed(cell: &CellPilot) -> Vec<Cell> {
 fn added(variance: Option<f64>) -> Cell {
     match variance {
         Some(variance) if variance > 0.0 => Cell::Figure(variance.sqrt(), Show::Percent),
-        Some(_) => "none visible".into(),
+        Some(_) => Cell::Worded(vec![0.0], "none visible".to_owned()),
         None => Cell::Missing,
     }
 }
 
-fn worth(level: &Level, levels: &[Level; 3]) -> String {
+fn worth(level: &Level, levels: &[Level; 3]) -> Cell {
     let above = match level.level {
         "iteration" => &levels[1],
         "process" => &levels[2],
-        _ => return "as many as the stopping rule requires".to_owned(),
+        _ => return Cell::Worded(Vec::new(), "as many as the stopping rule requires".to_owned()),
     };
-    match level.repetitions {
-        Some(n) => n.to_string(),
+    let why = match level.repetitions {
+        Some(n) => return Cell::Count(n),
         None if level.variance.is_none() => "unknown: one figure per process".to_owned(),
         None if above.variance.is_none_or(|v| v <= 0.0) => {
             format!("unknown: a new {} adds nothing", above.level)
         }
         None => "any number: it costs nothing".to_owned(),
-    }
+    };
+    Cell::Worded(Vec::new(), why)
 }
 
 fn words(advice: &Advice) -> Vec<String> {

@@ -4,7 +4,7 @@ use crate::chart::Picture;
 use crate::document::{Cell, Column, Section, Show, Table};
 use crate::words::remarks::joined;
 use crate::words::sizes;
-use tare_analysis::{Analysis, SizeEffect, SizePoint};
+use tare_analysis::{Analysis, RangeEnd, SizeEffect, SizePoint};
 
 /// The size effects, each with its sizes; of a study of several sizes, why there are none.
 pub(super) fn section(analysis: &Analysis) -> Option<Section> {
@@ -60,10 +60,24 @@ fn table(effects: &[SizeEffect]) -> Table {
         Column::interval("PSO", "cost of the smallest size over that of the largest"),
         Column::name("PSO shown"),
         Column::name("PSO dies out"),
+        Column::machine("PSO beyond CPUs", "largest size with a shown excess"),
+        Column::machine(
+            "PSO within CPUs",
+            "smallest size from which on the excess is within the margin",
+        ),
+        Column::machine("PTO p", ""),
+        Column::machine("PTO Holm", ""),
+        Column::machine("PSO p", ""),
+        Column::machine("PSO Holm", ""),
         Column::words("fit"),
         Column::words("remarks"),
     ];
+    let p = |p: Option<f64>| Cell::figure(p, Show::P);
     let row = |effect: &SizeEffect| {
+        let cpus = |end: Option<RangeEnd>| {
+            let is_shown = effect.class.is_some();
+            Cell::figure(end.filter(|_| is_shown).map(|end| end.cpus), Show::Plain)
+        };
         let share =
             |part: Option<&tare_analysis::OverheadPart>| Cell::interval(part.map(|p| p.share), Show::Percent);
         let own = [
@@ -74,6 +88,12 @@ fn table(effects: &[SizeEffect]) -> Table {
             share(effect.pso.as_ref()),
             sizes::shown_as(effect, effect.pso.as_ref()).into(),
             sizes::range(effect).into(),
+            cpus(effect.range.beyond),
+            cpus(effect.range.within),
+            p(effect.pto.as_ref().map(|p| p.p)),
+            p(effect.pto.as_ref().map(|p| p.p_holm)),
+            p(effect.pso.as_ref().map(|p| p.p)),
+            p(effect.pso.as_ref().map(|p| p.p_holm)),
             format!("fit: {}", sizes::fit(effect)).into(),
             joined(vec![sizes::remarks(effect), sizes::p_values(effect)]).into(),
         ];
@@ -101,7 +121,7 @@ fn points(effects: &[SizeEffect]) -> Table {
 
 fn point_cells(effect: &SizeEffect, point: &SizePoint) -> [Cell; 5] {
     [
-        sizes::cpus(point.cpus).into(),
+        Cell::Worded(vec![point.cpus], sizes::cpus(point.cpus)),
         Cell::figure(point.chr, Show::Decimals(2)),
         Cell::count(effect.n),
         Cell::interval(point.ratio, Show::Ratio),

@@ -3,7 +3,7 @@
 use super::{carry_over, flag, verdict};
 use crate::show::{or_missing, percent, ratio, ratio_with_interval};
 use tare_analysis::{Analysis, CellFigures, Comparison, FailureCount, FindingCount, MetricComparison, Op};
-use tare_analysis::{CostRange, CpuCost, QuantileFigure, Refusal, Verdict};
+use tare_analysis::{CostRange, CpuCost, QuantileFigure, Refusal, Steady, Verdict};
 use tare_model::metric::{Direction, Metric};
 use tare_model::size::counted;
 use tare_model::study::Cell;
@@ -95,14 +95,12 @@ fn quantiles<M>(metric: &MetricComparison<M>) -> String {
 }
 
 /// `1.20 (0.85 to 1.70): inconclusive`.
-pub(crate) fn steadiness<M>(metric: &MetricComparison<M>) -> String {
-    or_missing(metric.steadiness.as_ref(), |s| {
-        let verdict = s.verdict.map_or_else(String::new, |v| format!(": {v}"));
-        match s.low.zip(s.high) {
-            Some((low, high)) => ratio_with_interval(s.value, low, high) + &verdict,
-            None => ratio(s.value) + &verdict,
-        }
-    })
+pub(crate) fn steadiness(s: &Steady) -> String {
+    let verdict = s.verdict.map_or_else(String::new, |v| format!(": {v}"));
+    match s.low.zip(s.high) {
+        Some((low, high)) => ratio_with_interval(s.value, low, high) + &verdict,
+        None => ratio(s.value) + &verdict,
+    }
 }
 
 fn lost<M>(metric: &MetricComparison<M>) -> Option<String> {
@@ -156,10 +154,14 @@ pub(crate) fn direction(metric: &Metric) -> Option<String> {
 /// Op as what the figure itself is, so that nobody takes it for the cost: a rate that is 17 % less is a
 /// cost of 21 %. With li2018's rule of display.
 pub(crate) fn op(direction: Direction, op: Op) -> String {
-    let is_more = op.worse == (direction == Direction::Lower);
-    let word = if is_more { "more" } else { "less" };
+    let word = if is_more(direction, op) { "more" } else { "less" };
     let ignored = if op.ignored { " (ignored below 1 %)" } else { "" };
     format!("{} {word}{ignored}", percent(op.value))
+}
+
+/// Whether the raw figure is above the baseline's.
+pub(crate) fn is_more(direction: Direction, op: Op) -> bool {
+    op.worse == (direction == Direction::Lower)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::common::*;
 use tare_analysis::analyze;
 use tare_model::results::Results;
-use tare_report::document::Document;
+use tare_report::document::{Document, Kind};
 use tare_report::sections;
 use tare_report::{html, markdown, tabular};
 
@@ -46,6 +46,62 @@ fn a_table_as_csv_holds_each_end_of_an_interval_with_all_its_digits() {
     assert_eq!(figure("paired_ratio_low").to_bits(), ratio.low.to_bits());
     assert_eq!(figure("paired_ratio_high").to_bits(), ratio.high.to_bits());
     assert_eq!(row[column("verdict")], "slower");
+}
+
+#[test]
+fn op_and_steadiness_are_numbers_in_csv_with_all_their_digits() {
+    let results = default_study()
+        .blocks(40)
+        .noise(0.01)
+        .cost("docker", Pinned, "syscall", 1.25)
+        .build();
+    let found = records(&document(&results), "tests");
+    let analysis = analyze(&results);
+    let metric = headline(&analysis);
+    let row = found
+        .iter()
+        .find(|r| r[0] == "docker" && r[1] == "pinned" && r.contains(&"syscall".to_owned()));
+    let column = |name: &str| &row.unwrap()[found[0].iter().position(|head| head == name).unwrap()];
+    let bits = |name: &str| column(name).parse::<f64>().unwrap().to_bits();
+    let steadiness = metric.steadiness.as_ref().unwrap();
+    assert_eq!(bits("op"), metric.op.unwrap().value.to_bits());
+    assert_eq!(bits("steadiness"), steadiness.value.to_bits());
+    assert_eq!(bits("steadiness_low"), steadiness.low.unwrap().to_bits());
+    assert_eq!(bits("steadiness_high"), steadiness.high.unwrap().to_bits());
+    assert_eq!(
+        column("steadiness_verdict"),
+        &steadiness.verdict.unwrap().to_string()
+    );
+}
+
+#[test]
+fn columns_of_figures_hold_numbers_or_nothing_in_csv() {
+    let sizes = sized(&[1, 2, 4, 8], |c| 1.03 + 0.2 / c);
+    let documents = [document(&results()), sections::report(&analyze(&sizes))];
+    let figures = [Kind::Number, Kind::Interval];
+    for document in &documents {
+        let tables = document.sections.iter().flat_map(|section| section.tables());
+        for table in tables.filter(|table| !table.rows.is_empty()) {
+            let found = records(document, table.id);
+            let columns = table.columns.iter().filter(|c| figures.contains(&c.kind));
+            let heads = columns.flat_map(|c| {
+                let head = c
+                    .head
+                    .to_lowercase()
+                    .replace(|ch: char| !ch.is_alphanumeric(), "_");
+                ["", "_low", "_high"].map(|end| head.clone() + end)
+            });
+            let heads: Vec<String> = heads.collect();
+            for (at, head) in found[0].iter().enumerate() {
+                let mut fields = found[1..]
+                    .iter()
+                    .map(|row| &row[at])
+                    .filter(|_| heads.contains(head));
+                let odd = fields.find(|field| !field.is_empty() && field.parse::<f64>().is_err());
+                assert_eq!(odd, None, "{} of {}", head, table.id);
+            }
+        }
+    }
 }
 
 #[test]

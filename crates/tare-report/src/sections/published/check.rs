@@ -2,7 +2,6 @@
 
 use super::document;
 use crate::document::{Cell, Column, Document, Section, Table};
-use crate::show::MISSING;
 use tare_analysis::Word;
 use tare_model::size::counted;
 use tare_published::{Agreement, CheckedClaim, CheckedFigure, CheckedStudy, Said, Tally};
@@ -23,6 +22,7 @@ fn study(study: &CheckedStudy) -> Section {
         Column::name("of"),
         Column::name("formula"),
         Column::name("derived"),
+        Column::machine("unit", "of what is derived"),
         Column::name("follows"),
         Column::name("the study's word"),
         Column::name("which"),
@@ -44,9 +44,9 @@ fn study(study: &CheckedStudy) -> Section {
 
 fn row(claim: &CheckedClaim, figure: &CheckedFigure) -> Vec<Cell> {
     let derived = match (figure.derived, &figure.obstacle) {
-        (Some(value), _) => with_unit(&figure.expected.like(value), figure),
-        (None, Some(why)) => why.clone(),
-        (None, None) => MISSING.to_owned(),
+        (Some(value), _) => Cell::Worded(vec![value], with_unit(&figure.expected.like(value), figure)),
+        (None, Some(why)) => Cell::Worded(Vec::new(), why.clone()),
+        (None, None) => Cell::Missing,
     };
     let follows = if figure.reproduced {
         Cell::State("follows from the tables", Word::Equal)
@@ -57,7 +57,8 @@ fn row(claim: &CheckedClaim, figure: &CheckedFigure) -> Vec<Cell> {
         claim.text.as_str().into(),
         figure.of.as_str().into(),
         figure.formula.name().into(),
-        derived.into(),
+        derived,
+        figure.unit.as_str().into(),
         follows,
         figure
             .said
