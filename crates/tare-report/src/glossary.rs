@@ -140,6 +140,7 @@ pub fn document(entries: &[Entry]) -> Document {
         Section::new(entries[0].chapter).facts(facts.collect())
     };
     Document {
+        whole: None,
         title: "Glossary".to_owned(),
         subtitle: String::new(),
         answer: Vec::new(),

@@ -4,7 +4,7 @@
 //! Every value passes through askama's escaping; no template marks one as safe.
 
 use crate::chart::Picture;
-use crate::document::{Block, Depth, Document, Section};
+use crate::document::{Block, Depth, Document, Section, Whole};
 use crate::show::{MISSING, clean, date, or_missing};
 use crate::words::course;
 use askama::Template;
@@ -111,26 +111,6 @@ pub fn list(folder: &str, files: &[Listed]) -> Result<String, askama::Error> {
     Ok(printable(&list.render()?))
 }
 
-/// Where the page with everything is, of which another leaves parts out.
-#[derive(Debug, Clone)]
-pub enum Whole {
-    /// The command that writes it.
-    Command(String),
-    /// A page beside this one.
-    Page(Link),
-}
-
-/// What is around a document in its page.
-#[derive(Debug, Clone, Default)]
-pub struct Around {
-    /// Ways to others, where it is served.
-    pub links: Vec<Link>,
-    /// The data that it tells of.
-    pub data: Vec<Data>,
-    /// Without it, this is the page with everything.
-    pub whole: Option<Whole>,
-}
-
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Page<'a> {
@@ -139,7 +119,8 @@ struct Page<'a> {
     parts: Vec<&'a Section>,
     /// Titles of those that only the whole page has.
     left_out: Vec<&'a str>,
-    around: &'a Around,
+    links: &'a [Link],
+    data: &'a [Data],
     version: &'static str,
     /// What the page lets run: a script of this digest.
     script_digest: String,
@@ -150,22 +131,23 @@ struct Page<'a> {
 /// # Errors
 /// None that a document can cause: the template writes to memory.
 pub fn render(document: &Document) -> Result<String, askama::Error> {
-    render_with(document, &Around::default())
+    render_with(document, &[], &[])
 }
 
-/// The page with what is around it.
+/// The page with ways to others, where it is served, and to the data that it tells of.
 ///
 /// # Errors
 /// None that a document can cause.
-pub fn render_with(document: &Document, around: &Around) -> Result<String, askama::Error> {
-    let is_here = |section: &&Section| around.whole.is_none() || section.depth < Depth::Everything;
+pub fn render_with(document: &Document, links: &[Link], data: &[Data]) -> Result<String, askama::Error> {
+    let is_here = |section: &&Section| document.whole.is_none() || section.depth < Depth::Everything;
     let seen = document.sections.iter().filter(|s| s.is_seen());
     let (parts, left_out): (Vec<&Section>, Vec<&Section>) = seen.partition(is_here);
     let page = Page {
         document,
         parts,
         left_out: left_out.iter().map(|s| s.title.as_str()).collect(),
-        around,
+        links,
+        data,
         version: tare_model::VERSION,
         script_digest: STANDARD.encode(Sha256::digest(SCRIPT.trim_end())),
     };

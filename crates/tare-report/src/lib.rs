@@ -6,6 +6,7 @@
 //!                                                      --markdown::render-> pull request
 //!                                                      --tabular::render--> CSV
 //!                               --json::render--> machine
+//!                               --benchmarks----> Bencher, github-action-benchmark
 //! ```
 //!
 //! Invariants: nothing here reads a file, a clock or the system; no figure is
@@ -15,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod benchmarks;
 pub mod chart;
 pub mod document;
 pub mod export;

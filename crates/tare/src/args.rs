@@ -10,7 +10,7 @@ pub mod workloads;
 
 pub use protocol::ProtocolArgs;
 
-use self::forms::FormArgs;
+use self::forms::{CostFormArgs, FormArgs};
 use self::printed::PrintedArgs;
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -267,7 +267,7 @@ pub struct RunArgs {
     #[arg(short, long)]
     pub quiet: bool,
     #[command(flatten)]
-    pub forms: FormArgs,
+    pub forms: CostFormArgs,
     // Last: its heading applies to all options after it.
     #[command(flatten)]
     pub study: StudyArgs,
@@ -278,13 +278,13 @@ pub struct ReportArgs {
     /// Results file
     pub file: PathBuf,
     /// Print everything: all figures, tests and evidence, and how to read them
-    #[arg(long, conflicts_with_all = ["json", "markdown", "csv"])]
+    #[arg(long, conflicts_with_all = ["json", "markdown", "csv", "bmf", "github_benchmark"])]
     pub details: bool,
     /// Platform to compare the others with [default: the study's baseline]
     #[arg(long, value_name = "PLATFORM")]
     pub baseline: Option<PlatformPath>,
     #[command(flatten)]
-    pub forms: FormArgs,
+    pub forms: CostFormArgs,
 }
 
 #[derive(Debug, Args)]
@@ -299,7 +299,7 @@ pub struct ExplainArgs {
 #[derive(Debug, Args)]
 pub struct AnalyzeArgs {
     /// Table in long form, as CSV or one JSON object per line; - reads standard input. Or files of hyperfine, JMH,
-    /// pytest-benchmark, criterion or 'go test -bench', one per block: old=1.json new=2.json old=3.json ...
+    /// pytest-benchmark, criterion, 'go test -bench', github-action-benchmark or Bencher, one per block: old=1.json new=2.json old=3.json ...
     #[arg(required = true, value_name = "[CELL=]FILE")]
     pub files: Vec<PathBuf>,
     /// Baseline cell, for rows without a baseline
@@ -312,7 +312,7 @@ pub struct AnalyzeArgs {
     #[arg(long, value_name = "WORD", value_parser = direction)]
     pub direction: Option<Direction>,
     #[command(flatten)]
-    pub forms: FormArgs,
+    pub forms: CostFormArgs,
 }
 
 #[derive(Debug, Args)]
@@ -324,7 +324,7 @@ pub struct CompareArgs {
     #[arg(value_name = "AFTER", required_unless_present = "published")]
     pub after: Option<PathBuf>,
     /// Show the figures of BEFORE next to those of a study, such as conaboy2021 ('tare published' lists them)
-    #[arg(long, value_name = "STUDY", conflicts_with_all = ["after", "fail_above", "raw_fail_above"])]
+    #[arg(long, value_name = "STUDY", conflicts_with_all = ["after", "fail_above", "raw_fail_above", "bmf", "github_benchmark"])]
     pub published: Option<String>,
     /// Exit with 1 if the cost of a box rose by more than this; also used as the margin [default: never fail, margin of the second study]
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin)]
@@ -333,7 +333,7 @@ pub struct CompareArgs {
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin)]
     pub raw_fail_above: Option<f64>,
     #[command(flatten)]
-    pub forms: FormArgs,
+    pub forms: CostFormArgs,
 }
 
 #[derive(Debug, Args)]
@@ -398,7 +398,7 @@ pub struct MergeArgs {
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = margin)]
     pub margin: Option<f64>,
     #[command(flatten)]
-    pub forms: FormArgs,
+    pub forms: CostFormArgs,
 }
 
 #[derive(Debug, Args)]

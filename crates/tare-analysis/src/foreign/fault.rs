@@ -87,7 +87,7 @@ pub(super) enum Fault {
     #[error("a document of over {0} MiB: split it")]
     LongDocument(u64),
     #[error(
-        "this is a JSON document, not a table: write one object per line with the keys block, cell, metric and value, or give the JSON of hyperfine, JMH, pytest-benchmark or criterion"
+        "this is a JSON document, not a table: write one object per line with the keys block, cell, metric and value, or give the JSON of hyperfine, JMH, pytest-benchmark, criterion, github-action-benchmark or Bencher"
     )]
     Document,
     #[error("a JSON document that cannot be read: {0}")]

@@ -23,6 +23,17 @@ pub struct Document {
     pub notices: Vec<String>,
     /// Its parts, what matters most first.
     pub sections: Vec<Section>,
+    /// Where the page with everything is, if a page of this leaves parts out.
+    pub whole: Option<Whole>,
+}
+
+/// Where the page with everything is.
+#[derive(Debug, Clone)]
+pub enum Whole {
+    /// What a command writes.
+    Command(String),
+    /// A page beside this one, by its address.
+    Page(String),
 }
 
 /// A part of a report.

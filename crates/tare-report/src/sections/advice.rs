@@ -40,6 +40,7 @@ pub fn advice(analysis: &Analysis, advice: &Advice, place: Where<'_>) -> Documen
         ]),
     ];
     Document {
+        whole: None,
         title: "Platform advice, based on measurements".to_owned(),
         subtitle: format!(
             "{} · {}",

@@ -25,6 +25,7 @@ pub fn change(change: &Change, [before, after]: [&str; 2]) -> Document {
         Some(reading(caveats::of_change(change))),
     ];
     Document {
+        whole: None,
         title: format!("Changes from {before} to {after}"),
         subtitle: String::new(),
         answer: vec![answer(change)],

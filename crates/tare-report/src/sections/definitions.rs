@@ -6,6 +6,7 @@ use tare_published::DEFINITIONS;
 /// By itself.
 pub fn definitions() -> Document {
     Document {
+        whole: None,
         title: "Scores".to_owned(),
         subtitle: String::new(),
         answer: Vec::new(),

@@ -21,6 +21,7 @@ pub fn density(measured: &Density) -> Document {
         show_memory(measured.host.memory_bytes)
     );
     Document {
+        whole: None,
         title,
         subtitle: String::new(),
         answer: Vec::new(),

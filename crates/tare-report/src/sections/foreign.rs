@@ -18,6 +18,7 @@ pub fn foreign(analysis: &ForeignAnalysis) -> Document {
         Some(reading(caveats::of_foreign(analysis))),
     ];
     Document {
+        whole: None,
         title: analysis.source.to_owned(),
         subtitle: format!(
             "{} in {}, margin {}",

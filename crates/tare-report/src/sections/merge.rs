@@ -21,6 +21,7 @@ pub fn merge(merged: &Merged) -> Document {
         reading(CAVEATS.map(str::to_owned).into()),
     ];
     Document {
+        whole: None,
         title: "Results over several hosts".to_owned(),
         subtitle: format!(
             "{} of {}, margin {}",

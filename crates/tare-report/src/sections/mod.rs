@@ -72,6 +72,7 @@ pub fn report(analysis: &Analysis) -> Document {
     sections.push(reading(caveats::of_results(analysis)));
     let template = analysis.study.template.as_ref();
     Document {
+        whole: None,
         title: template
             .map_or("What does the box cost?", |t| &t.title)
             .to_owned(),

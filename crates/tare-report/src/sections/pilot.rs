@@ -13,6 +13,7 @@ pub fn pilot(cells: &[CellPilot]) -> Document {
         Section::new("Advice").list(words(&advice(cells))),
     ];
     Document {
+        whole: None,
         title: "Recommended repetitions".to_owned(),
         subtitle: String::new(),
         answer: Vec::new(),

@@ -29,6 +29,7 @@ pub fn trend(trend: &Trend) -> Document {
         ]),
     ];
     Document {
+        whole: None,
         title: "Costs over time".to_owned(),
         subtitle: counted(trend.files.len(), "file"),
         answer: Vec::new(),

@@ -5,8 +5,8 @@ use tare_analysis::analyze;
 use tare_model::finding::Reason;
 use tare_model::results::Outcome;
 use tare_model::template::Template;
-use tare_report::html::{self, Around, Whole};
-use tare_report::sections;
+use tare_report::document::{Document, Whole};
+use tare_report::{html, sections};
 
 fn default_page() -> String {
     page(&analyze(&default_study().build()))
@@ -205,14 +205,12 @@ fn the_title_of_a_study_heads_the_report() {
 
 /// The page that a report writes unasked.
 fn brief_page() -> String {
-    let around = Around {
-        whole: Some(Whole::Command(
-            "tare report a.jsonl --details --html a.html".to_owned(),
-        )),
-        ..Around::default()
+    let command = "tare report a.jsonl --details --html a.html".to_owned();
+    let document = Document {
+        whole: Some(Whole::Command(command)),
+        ..sections::report(&analyze(&default_study().build()))
     };
-    let document = sections::report(&analyze(&default_study().build()));
-    html::render_with(&document, &around).unwrap()
+    html::render(&document).unwrap()
 }
 
 /// What people read of a page, folded or not, without what a pointer shows.

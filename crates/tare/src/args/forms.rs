@@ -28,6 +28,37 @@ pub struct FormArgs {
     pub svg: Option<PathBuf>,
 }
 
+/// Output formats of commands that print costs.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub struct CostFormArgs {
+    #[command(flatten)]
+    pub forms: FormArgs,
+    /// Print costs in Bencher Metric Format, for `bencher run --adapter json`
+    #[arg(long, conflicts_with_all = ["json", "markdown", "csv", "plain"])]
+    pub bmf: bool,
+    /// Print costs for github-action-benchmark, as its tool customSmallerIsBetter reads them
+    #[arg(long, conflicts_with_all = ["json", "markdown", "csv", "plain", "bmf"])]
+    pub github_benchmark: bool,
+}
+
+impl CostFormArgs {
+    /// Whether standard output gets another format than text.
+    pub fn prints_other(&self) -> bool {
+        self.prints_costs() || self.forms.prints_other()
+    }
+
+    /// Whether no format is chosen: then text is printed.
+    pub fn is_empty(&self) -> bool {
+        !self.prints_costs() && self.forms.is_empty()
+    }
+
+    /// Whether standard output gets costs alone.
+    pub const fn prints_costs(&self) -> bool {
+        self.bmf || self.github_benchmark
+    }
+}
+
 impl FormArgs {
     /// Whether standard output gets another format than text.
     pub fn prints_other(&self) -> bool {

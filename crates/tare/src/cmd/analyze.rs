@@ -9,13 +9,13 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::thread::available_parallelism;
 use tare_analysis::foreign::{self, Input, Table, Wishes};
-use tare_report::sections;
+use tare_report::{benchmarks, sections};
 
 /// Reads, analyses and prints.
 pub fn run(args: &AnalyzeArgs) -> anyhow::Result<ExitCode> {
     let given: Vec<Given> = args.files.iter().map(|file| Given::of(file)).collect();
     let paths: Vec<&Path> = given.iter().map(|given| given.path).collect();
-    forms::check(args.forms.html.as_deref(), &paths)?;
+    forms::check(args.forms.forms.html.as_deref(), &paths)?;
     let table = read(&given)?;
     let wishes = Wishes {
         baseline: args.baseline.as_deref(),
@@ -24,7 +24,14 @@ pub fn run(args: &AnalyzeArgs) -> anyhow::Result<ExitCode> {
         threads: available_parallelism().map_or(1, usize::from),
     };
     let analysis = foreign::analyze(&table, wishes)?;
-    forms::tell(&args.forms, &paths, &sections::foreign(&analysis), &analysis)?;
+    let costs = benchmarks::of_foreign(&analysis);
+    forms::tell_costs(
+        &args.forms,
+        &paths,
+        &sections::foreign(&analysis),
+        &analysis,
+        &costs,
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

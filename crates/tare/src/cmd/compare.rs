@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use tare_analysis::Notice;
 use tare_analysis::change::{self, Change, RawChange};
 use tare_model::results::Results;
-use tare_report::sections;
+use tare_report::{benchmarks, sections};
 
 /// Puts a file beside a study, or before another.
 pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
@@ -16,9 +16,9 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<ExitCode> {
         .chain(&args.after)
         .map(PathBuf::as_path)
         .collect();
-    forms::check(args.forms.html.as_deref(), &files_read)?;
+    forms::check(args.forms.forms.html.as_deref(), &files_read)?;
     match (&args.published, &args.after) {
-        (Some(study), _) => super::published::beside(&args.results, study, &args.forms),
+        (Some(study), _) => super::published::beside(&args.results, study, &args.forms.forms),
         (None, Some(after)) => files(args, after),
         (None, None) => anyhow::bail!("name a second results file, or a study with --published"),
     }
@@ -44,7 +44,8 @@ fn files(args: &CompareArgs, after: &Path) -> anyhow::Result<ExitCode> {
     );
     let names = sources.map(|path| path.display().to_string());
     let document = sections::change(&change, names.each_ref().map(String::as_str));
-    forms::tell(&args.forms, &sources, &document, &change)?;
+    let costs = benchmarks::of_change(&change);
+    forms::tell_costs(&args.forms, &sources, &document, &change, &costs)?;
     let costs = args.fail_above.map(|percent| gate(&change, percent));
     let figures = args.raw_fail_above.map(|percent| raw_gate(&change, percent));
     let failed = [costs.transpose()?, figures.transpose()?].contains(&Some(true));

@@ -1,6 +1,6 @@
 //! Figures told in the form that is asked for.
 
-use crate::args::forms::FormArgs;
+use crate::args::forms::{CostFormArgs, FormArgs};
 use crate::{files, out};
 use anyhow::Context;
 use serde::Serialize;
@@ -9,9 +9,10 @@ use std::fs::File;
 use std::path::Path;
 use tare_image::Digest;
 use tare_lab::safe_file;
-use tare_report::document::Document;
-use tare_report::html::{Around, Data, Whole};
-use tare_report::{html, json, markdown, tabular, text};
+use tare_report::benchmarks::Cost;
+use tare_report::document::{Document, Whole};
+use tare_report::html::Data;
+use tare_report::{benchmarks, html, json, markdown, tabular, text};
 
 /// Refuses what cannot be written, before anything is worked out for it; `sources` are the files
 /// that are read.
@@ -32,18 +33,7 @@ pub fn tell(
     document: &Document,
     figures: &impl Serialize,
 ) -> anyhow::Result<()> {
-    tell_with(forms, sources, document, figures, None)
-}
-
-/// The same; the page leaves out what the page that `whole` names has.
-pub fn tell_with(
-    forms: &FormArgs,
-    sources: &[&Path],
-    document: &Document,
-    figures: &impl Serialize,
-    whole: Option<Whole>,
-) -> anyhow::Result<()> {
-    write(forms, sources, document, whole)?;
+    write(forms, sources, document)?;
     if let Some(path) = &forms.html {
         out::say(&format!("page written to {}", out::path(path)));
     }
@@ -60,21 +50,36 @@ pub fn tell_with(
     }
 }
 
-/// Writes the page and the pictures that are asked for.
-pub fn write(
-    forms: &FormArgs,
+/// As [`tell`], of a command that prints costs.
+pub fn tell_costs(
+    asked: &CostFormArgs,
     sources: &[&Path],
     document: &Document,
-    whole: Option<Whole>,
+    figures: &impl Serialize,
+    costs: &[Cost],
 ) -> anyhow::Result<()> {
+    if !asked.prints_costs() {
+        return tell(&asked.forms, sources, document, figures);
+    }
+    write(&asked.forms, sources, document)?;
+    if costs.is_empty() {
+        out::say("no cost to print: nothing was compared");
+    }
+    out::print(&if asked.bmf {
+        benchmarks::bmf(costs)?
+    } else {
+        benchmarks::github(costs)?
+    })
+}
+
+/// Writes the page and the pictures that are asked for.
+pub fn write(forms: &FormArgs, sources: &[&Path], document: &Document) -> anyhow::Result<()> {
     if let Some(path) = &forms.html {
-        let of = |source: &&Path| data(source, beside(path, source));
-        let around = Around {
-            data: sources.iter().filter_map(of).collect(),
-            whole,
-            ..Around::default()
-        };
-        files::PAGE.write(path, &html::render_with(document, &around)?)?;
+        let data: Vec<Data> = sources
+            .iter()
+            .filter_map(|source| data(source, beside(path, source)))
+            .collect();
+        files::PAGE.write(path, &html::render_with(document, &[], &data)?)?;
     }
     if let Some(folder) = &forms.svg {
         let written = pictures(document, folder)?;

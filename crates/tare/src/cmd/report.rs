@@ -8,24 +8,29 @@ use std::path::Path;
 use std::process::ExitCode;
 use tare_analysis::{Analysis, analyze, analyze_against};
 use tare_model::results::Results;
-use tare_report::{sections, text};
+use tare_report::document::Document;
+use tare_report::{benchmarks, sections, text};
 
 /// Reads, analyses and prints.
 pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
     let asked = &args.forms;
-    forms::check(asked.html.as_deref(), &[&args.file])?;
+    forms::check(asked.forms.html.as_deref(), &[&args.file])?;
     let results = Results::read(&args.file)?;
     let analysis = match &args.baseline {
         Some(baseline) => analyze_against(results, baseline)?,
         None => analyze(&results),
     };
     if asked.is_empty() && !args.details {
-        answer(&analysis, asked, &args.file)?;
+        answer(&analysis, &asked.forms, &args.file)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let document = sections::report(&analysis);
-    let whole = forms::whole_page(&args.file, asked.html.as_deref()).filter(|_| !args.details);
-    forms::tell_with(asked, &[&args.file], &document, &analysis, whole)?;
+    let whole = forms::whole_page(&args.file, asked.forms.html.as_deref());
+    let document = Document {
+        whole: whole.filter(|_| !args.details),
+        ..sections::report(&analysis)
+    };
+    let costs = benchmarks::of_report(&analysis);
+    forms::tell_costs(asked, &[&args.file], &document, &analysis, &costs)?;
     Ok(ExitCode::SUCCESS)
 }
 

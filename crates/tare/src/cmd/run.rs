@@ -3,7 +3,7 @@
 use super::root_image::{self, Unmade};
 use super::{Asked, forms, plan_words, report};
 use crate::args::RunArgs;
-use crate::args::forms::FormArgs;
+use crate::args::forms::CostFormArgs;
 use crate::out;
 use crate::progress::Progress as Display;
 use anyhow::Context;
@@ -19,7 +19,8 @@ use tare_model::results::{EndReason, Outcome, Results, TrialRecord};
 use tare_model::size::counted;
 use tare_model::study::Study;
 use tare_platforms::state::Run;
-use tare_report::sections;
+use tare_report::document::Document;
+use tare_report::{benchmarks, sections};
 use tare_study::design::NO_IMAGE;
 
 /// Runs a study, or goes on with one.
@@ -33,7 +34,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
     let asked = Asked::of(&args.study);
     let state = args.state.folder();
     let named = args.output.as_deref();
-    let check_outputs = || check_outputs(named, args.resume.as_deref(), args.forms.html.as_deref());
+    let check_outputs = || check_outputs(named, args.resume.as_deref(), args.forms.forms.html.as_deref());
     let mut session = match &args.resume {
         None => open(&asked, &state, check_outputs)?,
         Some(path) => resume(path, &asked, &state, check_outputs)?,
@@ -202,17 +203,21 @@ fn output_path(named: Option<&Path>, run: &Run) -> PathBuf {
     named.map_or_else(|| format!("tare-results-{id}.jsonl").into(), Path::to_owned)
 }
 
-fn finish(asked: &FormArgs, output: &Path, summary: Summary) -> anyhow::Result<ExitCode> {
+fn finish(asked: &CostFormArgs, output: &Path, summary: Summary) -> anyhow::Result<ExitCode> {
     let results = Results::read(output)?;
     let analysis = analyze(&results);
-    let whole = forms::whole_page(output, asked.html.as_deref());
+    let document = || Document {
+        whole: forms::whole_page(output, asked.forms.html.as_deref()),
+        ..sections::report(&analysis)
+    };
     if asked.prints_other() {
-        forms::tell_with(asked, &[output], &sections::report(&analysis), &analysis, whole)?;
+        let costs = benchmarks::of_report(&analysis);
+        forms::tell_costs(asked, &[output], &document(), &analysis, &costs)?;
     } else {
         if !asked.is_empty() {
-            forms::write(asked, &[output], &sections::report(&analysis), whole)?;
+            forms::write(&asked.forms, &[output], &document())?;
         }
-        report::answer(&analysis, asked, output)?;
+        report::answer(&analysis, &asked.forms, output)?;
     }
     let file = out::word(&output.display().to_string());
     if asked.prints_other() {

@@ -24,6 +24,16 @@ fn a_report_has_every_form() {
     assert!(tare.ok("report r.jsonl --csv").stdout.contains("# blocks\n"));
     tare.refused("report r.jsonl --csv=cost", &["no table 'cost'", "costs"]);
     tare.refused("report r.jsonl --csv --json", &["cannot be used with"]);
+    for form in ["--bmf", "--github-benchmark"] {
+        let costs = tare.ok(&format!("report r.jsonl {form}")).stdout;
+        assert!(costs.contains("fake?cost=1.5"), "{costs}");
+        fs::write(tare.path("costs.json"), costs).unwrap();
+        let read = tare
+            .ok("analyze old=costs.json new=costs.json --baseline old")
+            .stdout;
+        assert!(read.contains("1.000"), "{read}");
+        tare.refused(&format!("report r.jsonl {form} --json"), &["cannot be used with"]);
+    }
     let said = tare.ok("report r.jsonl --svg pictures --html r.html");
     assert!(said.stderr.contains("heat-map.svg"), "{}", said.stderr);
     assert!(said.stdout.is_empty(), "{}", said.stdout);

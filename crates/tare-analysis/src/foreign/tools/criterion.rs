@@ -29,7 +29,7 @@ struct Message {
 pub(super) fn sample(source: &str, sample: &Sample) -> Vec<Figure> {
     vec![Figure {
         name: benchmark(source),
-        metric: TIME,
+        metric: TIME.into(),
         unit: Some("ns".to_owned()),
         direction: None,
         value: per_iteration(&sample.times, &sample.iters),
@@ -44,7 +44,7 @@ pub(super) fn messages(text: &str) -> Result<Vec<Figure>, String> {
             figures.push(Figure {
                 value: per_iteration(&message.measured_values, &message.iteration_count),
                 name: message.id,
-                metric: TIME,
+                metric: TIME.into(),
                 unit: message.unit,
                 direction: None,
             });

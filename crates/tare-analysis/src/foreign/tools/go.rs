@@ -22,7 +22,7 @@ pub(super) fn figures(text: &str) -> Vec<Figure> {
     }
     let figure = |(name, unit, values): (&str, usize, Vec<f64>)| Figure {
         name: name.to_owned(),
-        metric: UNITS[unit].1,
+        metric: UNITS[unit].1.into(),
         unit: Some(UNITS[unit].0.to_owned()),
         direction: None,
         value: mean(&values),

@@ -26,7 +26,7 @@ pub(super) fn figures(export: Export) -> Vec<Figure> {
         Figure {
             value: mean(&command.times).or(command.mean).filter(|_| !has_failed),
             name: command.command,
-            metric: TIME,
+            metric: TIME.into(),
             unit: Some("s".to_owned()),
             direction: None,
         }

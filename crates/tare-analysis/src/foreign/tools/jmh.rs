@@ -30,9 +30,8 @@ struct Primary {
     raw_data: Vec<Vec<Value>>,
 }
 
-/// `None` if there is none.
-pub(super) fn figures(benchmarks: &[Benchmark]) -> Option<Vec<Figure>> {
-    (!benchmarks.is_empty()).then(|| benchmarks.iter().map(figure).collect())
+pub(super) fn figures(benchmarks: &[Benchmark]) -> Vec<Figure> {
+    benchmarks.iter().map(figure).collect()
 }
 
 fn figure(benchmark: &Benchmark) -> Figure {
@@ -52,7 +51,7 @@ fn figure(benchmark: &Benchmark) -> Figure {
         .and_then(|forks| mean(&forks));
     Figure {
         name: name(benchmark),
-        metric,
+        metric: metric.into(),
         unit: benchmark.primary.score_unit.clone(),
         direction: Some(direction),
         value: of_forks.or_else(|| benchmark.primary.score.as_f64()),

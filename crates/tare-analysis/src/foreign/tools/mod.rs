@@ -7,6 +7,7 @@ mod go;
 mod hyperfine;
 mod jmh;
 mod pytest;
+mod services;
 #[cfg(test)]
 mod tests;
 
@@ -15,10 +16,11 @@ use super::lines::Lines;
 use super::table::{Builder, Row};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use std::borrow::Cow;
 use std::io::BufRead;
 use tare_model::metric::Direction;
 
-/// A tool whose document is one JSON object. Those of JMH are lists.
+/// A tool whose document is one JSON object. Those of JMH and github-action-benchmark are lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tool {
     Hyperfine,
@@ -33,7 +35,7 @@ enum Tool {
 pub(super) struct Figure {
     /// The command or benchmark.
     pub name: String,
-    pub metric: &'static str,
+    pub metric: Cow<'static, str>,
     pub unit: Option<String>,
     pub direction: Option<Direction>,
     /// The mean of all repetitions; absent if one failed.
@@ -43,6 +45,7 @@ pub(super) struct Figure {
 /// The metrics that need no name beside that of their benchmark.
 const TIME: &str = "time";
 const THROUGHPUT: &str = "throughput";
+const VALUE: &str = "value";
 
 /// Keys by which documents are known.
 #[derive(Default, Deserialize)]
@@ -59,8 +62,14 @@ struct Keys {
 pub(super) fn is_document(first: &str) -> bool {
     let first = first.trim_start();
     let keys = || serde_json::from_str::<Keys>(first);
-    first.starts_with('[')
-        || first.starts_with('{') && keys().map_or_else(|e| e.is_eof(), |keys| keys.tool().is_some())
+    let is_known = || keys().map_or_else(|e| e.is_eof(), |keys| keys.tool().is_some());
+    first.starts_with('[') || first.starts_with('{') && (is_known() || bmf(first).is_some())
+}
+
+/// Benchmarks in Bencher Metric Format, if a document has any.
+fn bmf(text: &str) -> Option<services::Bmf> {
+    let found: services::Bmf = serde_json::from_str(text).ok()?;
+    (!found.is_empty()).then_some(found)
 }
 
 /// Whether a file that begins with this line is one of Go's benchmarks.
@@ -110,8 +119,13 @@ pub(super) fn document<R: BufRead>(first: &str, lines: &mut Lines<R>) -> Result<
     let failed = |fault| DataError::whole(source, fault);
     let unknown = || failed(Fault::Document);
     if text.trim_start().starts_with('[') {
-        return jmh::figures(&parse::<Vec<jmh::Benchmark>>(&text).map_err(|_| unknown())?)
+        return list(&text)
+            .filter(|figures| !figures.is_empty())
             .ok_or_else(unknown);
+    }
+    // First: a benchmark may have any name, such as a key of another tool.
+    if let Some(benchmarks) = bmf(&text) {
+        return Ok(services::of_bmf(benchmarks));
     }
     // Messages are many documents, of which the first line is one.
     let keys = serde_json::from_str::<Keys>(&text).or_else(|_| serde_json::from_str(first));
@@ -123,6 +137,15 @@ pub(super) fn document<R: BufRead>(first: &str, lines: &mut Lines<R>) -> Result<
         Tool::CriterionSample => Ok(criterion::sample(source, &parse(&text).map_err(broken)?)),
         Tool::CriterionMessages => criterion::messages(&text).map_err(broken),
     }
+}
+
+/// What a list is of, if it is one of a tool.
+fn list(text: &str) -> Option<Vec<Figure>> {
+    let of_jmh = || serde_json::from_str::<Vec<jmh::Benchmark>>(text).ok();
+    let entries = || serde_json::from_str::<Vec<services::Entry>>(text).ok();
+    of_jmh()
+        .map(|benchmarks| jmh::figures(&benchmarks))
+        .or_else(|| entries().map(services::of_entries))
 }
 
 /// Reads the lines of Go's benchmarks.
@@ -147,14 +170,15 @@ pub(super) fn add(
 ) -> Result<(), DataError> {
     let block = place.block.to_string();
     for (number, figure) in (1..).zip(figures) {
-        let named = match figure.metric {
-            TIME | THROUGHPUT => figure.name.clone(),
+        let named = match &*figure.metric {
+            TIME | THROUGHPUT | VALUE => figure.name.clone(),
+            metric if figure.unit.as_deref() == Some(metric) => figure.name.clone(),
             metric => format!("{} {metric}", figure.name),
         };
         let row = Row {
             block: &block,
             cell: place.cell.unwrap_or(&figure.name),
-            metric: place.cell.map_or(figure.metric, |_| &named),
+            metric: place.cell.map_or(&*figure.metric, |_| &named),
             value: figure.value.filter(|value| value.is_finite()),
             baseline: None,
             direction: figure.direction.map(Direction::name),

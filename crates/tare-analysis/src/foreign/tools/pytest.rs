@@ -26,7 +26,7 @@ struct Stats {
 pub(super) fn figures(report: Report) -> Vec<Figure> {
     let figure = |benchmark: Benchmark| Figure {
         name: benchmark.fullname,
-        metric: TIME,
+        metric: TIME.into(),
         unit: Some("s".to_owned()),
         direction: None,
         value: mean(&benchmark.stats.data).or(Some(benchmark.stats.mean)),

@@ -100,6 +100,38 @@ fn criterion_is_read_by_sample_and_by_message() {
 }
 
 #[test]
+fn entries_of_github_action_benchmark_are_told_apart_by_their_units() {
+    let text = r#"[
+    {"name": "CPU", "unit": "Percent", "value": 50},
+    {"name": "Sort", "unit": "ops/sec", "value": 1.5, "range": "0.1", "extra": "x"},
+    {"name": "Bare", "value": 2}
+]"#;
+    let expected = [
+        "CPU: Percent Percent Lower [50.0]",
+        "Sort: ops/sec ops/sec Higher [1.5]",
+        "Bare: value - Lower [2.0]",
+    ];
+    assert_eq!(one("g.json", text), expected);
+    assert_eq!(one("g.json", &text.replace('\n', "")), expected);
+}
+
+#[test]
+fn bencher_metric_format_is_read_whatever_its_benchmarks_are_called() {
+    let text = r#"{
+  "results": {"latency": {"value": 88.0, "lower_value": 87.4, "upper_value": 88.9}, "throughput": {"value": 5.5}},
+  "docker pinned syscall": {"cost": {"value": 1.25}}
+}"#;
+    let expected = [
+        "docker pinned syscall: cost - Lower [1.25]",
+        "results: latency ns Lower [88.0]",
+        "results: throughput ops/s Higher [5.5]",
+    ];
+    assert_eq!(one("b.json", text), expected);
+    assert_eq!(one("b.json", &text.replace('\n', "")), expected);
+    assert!(refused("{\n}").contains("this is a JSON document"));
+}
+
+#[test]
 fn repeated_benchmarks_of_go_are_one_figure() {
     let text = "goos: linux\npkg: x\nBenchmarkFib-8   \t 100\t 400 ns/op\t 16 B/op\t 2 allocs/op\n\
         BenchmarkFib-8   \t 100\t 500 ns/op\t 16 B/op\t 2 allocs/op\nBenchmarkCopy-8 9 10.5 ns/op 95.2 MB/s\nPASS\nok x 1s\n";

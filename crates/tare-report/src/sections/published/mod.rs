@@ -61,6 +61,7 @@ pub fn list(library: &Library) -> Document {
 
 fn document(title: String, sections: Vec<Section>) -> Document {
     Document {
+        whole: None,
         title,
         subtitle: String::new(),
         answer: Vec::new(),

@@ -9,8 +9,8 @@ use tare_analysis::advice::{Weights, advise};
 use tare_analysis::{analyze, change, trend};
 use tare_host::host;
 use tare_model::results::{MOST_BYTES, ReadError, Results, Together};
-use tare_report::document::Document;
-use tare_report::html::{self, Around, Link, Listed, Whole};
+use tare_report::document::{Document, Whole};
+use tare_report::html::{self, Link, Listed};
 use tare_report::sections;
 use tare_report::text::Where;
 
@@ -64,14 +64,12 @@ impl Folder {
                 let document = sections::report(&analyze(&results));
                 let href = format!("../data/{}", html::address(name));
                 file.rewind()?;
-                let around = Around {
-                    links: vec![to_list("../")],
-                    data: forms::data_of(file, name.to_owned(), Some(href))
-                        .into_iter()
-                        .collect(),
-                    whole: (query != EVERYTHING).then(|| Whole::Page(to_everything())),
+                let document = Document {
+                    whole: (query != EVERYTHING).then(|| Whole::Page(format!("?{EVERYTHING}"))),
+                    ..document
                 };
-                Ok(html::render_with(&document, &around)?)
+                let data = forms::data_of(file, name.to_owned(), Some(href));
+                Ok(html::render_with(&document, &[to_list("../")], data.as_slice())?)
             }
             ("advise", name) => {
                 let analysis = analyze(&self.read(name)?.1);
@@ -167,22 +165,11 @@ impl Folder {
 
 /// A page that leads back to the list.
 fn shown(document: &Document, list: &str) -> Result<String, NoPage> {
-    let around = Around {
-        links: vec![to_list(list)],
-        ..Around::default()
-    };
-    Ok(html::render_with(document, &around)?)
+    Ok(html::render_with(document, &[to_list(list)], &[])?)
 }
 
 /// The query of a report's page with everything.
 const EVERYTHING: &str = "details";
-
-fn to_everything() -> Link {
-    Link {
-        href: format!("?{EVERYTHING}"),
-        text: "the page with all figures".to_owned(),
-    }
-}
 
 /// The way back to the list: one folder up, or in the same one.
 fn to_list(list: &str) -> Link {
