@@ -7,6 +7,7 @@ use tare_host::cgroup::{MemoryFolder, Meter, Usage};
 use tare_host::conditions::ConditionMeter;
 use tare_host::host::{CpuTimes, HostMeter};
 use tare_host::interrupt;
+use tare_model::conditions::SHORTEST_READING;
 use tare_model::finding::Finding;
 
 /// Share of the host's CPUs that others may use.
@@ -23,8 +24,6 @@ const SHORT_PATIENCE: Duration = Duration::from_secs(1);
 const SNAPSHOT_EVERY: Duration = Duration::from_millis(50);
 /// Dirty pages that may be left, in bytes.
 const FEW_DIRTY: u64 = 1 << 20;
-/// Shortest stretch over which ticks of 10 ms tell a load of 2 %.
-const SHORTEST_READING: Duration = Duration::from_millis(400);
 /// Longest stretch that tells of a short trial at its end: what others do changes over seconds.
 const FURTHEST_BACK: Duration = Duration::from_secs(5);
 

@@ -3,6 +3,10 @@
 use crate::metric::Unit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Shortest stretch over which ticks of 10 ms tell a load of 2 %.
+pub const SHORTEST_READING: Duration = Duration::from_millis(400);
 
 /// What the host's counters and clocks say of the time of one trial. Read before
 /// and after it, outside the timed region; what a host does not count is absent.

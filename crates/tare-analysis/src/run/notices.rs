@@ -15,16 +15,16 @@ use tare_model::study::{Cell, Fresh, Study};
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 #[serde(tag = "notice", rename_all = "kebab-case")]
 pub enum Notice {
-    /// Guests of a platform were translated in software.
+    /// A platform ran without hardware virtualisation: its figures are those of emulation.
     Emulated { platform: PlatformPath },
-    /// The driver of a platform had never run on its engine when it was released.
+    /// The driver of a platform was written from documentation and has never run on its engine.
     UntestedDriver { platform: PlatformPath },
-    /// The run ended before it came to these kinds of box.
+    /// The run ended before the limits of some kinds of box were checked: no verdict on their cells.
     NotReached {
         /// The kinds of box.
         kinds: Vec<String>,
     },
-    /// The limits of a kind of box were not proven.
+    /// The limits of a kind of box could not be proven: no verdict on its cells.
     LimitsNotProven {
         /// The kind of box.
         kind: String,
@@ -33,29 +33,30 @@ pub enum Notice {
         /// What the check remarked.
         remarks: Vec<String>,
     },
-    /// The baseline is not among the study's platforms.
+    /// The baseline is not among the study's platforms: nothing can be compared.
     NoBaseline { baseline: PlatformPath },
-    /// The baseline is another than the study's.
+    /// Costs use another baseline than the study's, chosen after seeing the figures.
     OtherBaseline {
         /// That of the study.
         of_study: PlatformPath,
     },
-    /// The study's margin is none that a study can have.
+    /// The study's margin is not one of 0.01 to 100 %: no verdicts.
     NoMargin,
-    /// Workloads whose messages went from place to place.
+    /// The client or the server of a workload ran outside the compared box: the figure includes the network between
+    /// them.
     EndOutside {
         /// Where their ends ran, and which they are.
         workloads: Vec<Placed>,
         /// By what network, for each platform.
         networks: Vec<(PlatformPath, &'static str)>,
     },
-    /// One box per platform served the whole study.
+    /// One box per platform served the whole study: figures apply to these boxes, and platforms get no verdict.
     KeptBoxes,
-    /// The file ended in half a record.
+    /// The file ends in the middle of a record, which is ignored: the run was killed while writing.
     Torn,
-    /// Records of a kind that only a later version knows.
+    /// Records of a kind that only a later version of tare knows are ignored.
     UnknownRecords { kind: String, records: usize },
-    /// Figures that the header does not name.
+    /// Figures that the header of the file does not name are ignored.
     UnnamedFigures {
         /// Their workloads and names.
         figures: Vec<String>,
@@ -64,11 +65,11 @@ pub enum Notice {
     AheadOfNow { files: Vec<String> },
     /// Files of a trend that begin at the same time: their order is that in which they are named.
     SameStart { files: Vec<String> },
-    /// The file was written in several sessions.
+    /// The file was written in several sessions (a run and its resumptions): the host may have changed between them.
     Sessions { sessions: usize },
-    /// The sessions ran on several boots.
+    /// The host was rebooted between sessions; intervals do not include what a reboot changes.
     Boots { boots: usize },
-    /// The run did not come to its end.
+    /// The run ended before all planned blocks.
     Incomplete {
         /// How it ended; absent if the file does not say so.
         end: Option<EndReason>,
@@ -77,14 +78,14 @@ pub enum Notice {
         /// Blocks planned.
         planned: u32,
     },
-    /// Turns that nobody ended in time.
+    /// Turns took longer than intended: their overhead weighs less there than in other cells.
     LongTurns {
         /// How long they should have been, in seconds.
         aim_seconds: f64,
         /// The cells, with how long they were.
         cells: Vec<LongTurn>,
     },
-    /// What ran right before moved comparisons.
+    /// The trial or slice right before changed the figures of comparisons.
     CarryOver {
         comparisons: usize,
         /// Of how many.
@@ -92,68 +93,71 @@ pub enum Notice {
         /// The cells of which, each once.
         cells: Vec<Cell>,
     },
-    /// The header tells what no study has.
+    /// The header of the file has values that no study has: the file was altered, and there are no verdicts.
     UnsoundStudy { what: Vec<String> },
-    /// Trials of no cell of the study.
+    /// Trials of no cell of the study are ignored.
     StrayTrials { trials: usize },
-    /// Trials of no block of the study.
+    /// Trials of no block of the study are ignored.
     StrayBlocks { trials: usize },
-    /// Members of groups that are no cell of the study.
+    /// Slices of no cell of the study are ignored.
     StrayMembers { members: usize },
-    /// Trials that the file holds more than once with unlike contents.
+    /// Trials that the file holds more than once with different contents: none of them counts.
     ConflictingTrials { trials: usize },
-    /// Records that the file holds more than once.
+    /// Records that the file holds more than once as exact copies count once.
     CopiedRecords { records: usize },
-    /// Samples that no machine comes to.
+    /// Figures beyond what any machine can reach are ignored.
     NoFigures {
         samples: usize,
         /// Workloads and metrics.
         of: Vec<String>,
     },
-    /// Slices that no machine comes to.
+    /// Slices with a cost that no machine can reach are ignored.
     NoSlices { slices: usize },
-    /// Cells whose trials all have the same figure.
+    /// All trials of a cell have the same figure: made up, or from a clock with too low a resolution.
     IdenticalFigures { cells: Vec<String> },
-    /// What the header does not tell of the host.
+    /// The header of the file lacks facts about the host on which figures depend.
     HostUnknown {
         /// Which facts.
         what: Vec<String>,
     },
-    /// Trials of which nobody knows what else ran.
+    /// The load of other processes and of the hypervisor was not recorded during trials: nobody knows whether they
+    /// were disturbed.
     NoiseUnknown {
         trials: usize,
         /// Of how many.
         of: usize,
+        /// Whether each of them was too short for the ticks in which the host counts.
+        are_short: bool,
     },
-    /// Of foreign data: figures are means of what a benchmark tool repeated in one run.
+    /// In data of other tools: a figure is the mean of the repetitions of one run, and counts as one block.
     Repetitions { files: usize },
-    /// Of foreign data: blocks have names, and are taken in the order of the file.
+    /// In data of other tools: blocks have names, and are assumed to be in the order of the file.
     BlockOrder,
-    /// Of foreign data: metrics whose direction is taken for lower.
+    /// In data of other tools: metrics of unknown direction, assumed to be better when lower.
     Direction { metrics: Vec<String> },
-    /// Of foreign data: cells that are held against none.
+    /// In data of other tools: cells without a baseline are compared with nothing.
     WithoutBaseline { cells: Vec<String> },
-    /// Of foreign data: comparisons with values of 0 or less.
+    /// In data of other tools: values of 0 or less have no log ratio, so there is no paired ratio and no verdict.
     NoLogarithm {
         comparisons: usize,
         /// Of how many.
         of: usize,
     },
-    /// Of foreign data: comparisons with the same ratio in every block.
+    /// In data of other tools: the ratio is the same in every block, which times hardly ever are.
     NoSpread {
         comparisons: usize,
         /// Of how many.
         of: usize,
     },
-    /// Of two files: they were measured by different builds.
+    /// Between two files: different builds of the agent measured them.
     Builds,
-    /// Of two files: what was run or copied into boxes has other contents.
+    /// Between two files: the programs or images that were measured differ.
     Files { others: Vec<OtherFile> },
-    /// Of two files: only one worked in slices.
+    /// Between two files: only one was measured in slices, so whole trials are compared.
     Slices,
-    /// Of two files: the first is the younger.
+    /// Between two files: the one given first is the newer one.
     Order,
-    /// Of two files: both hold trials of one run.
+    /// Between two files: both have trials of the same run and are not independent.
     SameRun,
 }
 

@@ -3,11 +3,13 @@
 use super::stops;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use tare_model::conditions::SHORTEST_READING;
 use tare_model::finding::Finding;
 use tare_model::group::{GroupRecord, Series};
 use tare_model::metric::Metric;
 use tare_model::results::{Doubles, Failure, HostReadings, Outcome, Record, Results, TrialRecord};
 use tare_model::study::{Cell, Study};
+use tare_model::time::nanoseconds;
 
 /// The one trial of a block whose figures count.
 #[derive(Clone, Copy)]
@@ -37,6 +39,12 @@ impl Used<'_> {
     pub fn noise_is_known(&self) -> bool {
         let known = |host: &HostReadings| host.others_load.is_some() && host.steal.is_some();
         self.host.is_some_and(known)
+    }
+
+    /// Whether it was too short for the ticks of 10 ms in which a host counts load.
+    pub fn is_short_for_ticks(&self) -> bool {
+        let is_short = |host: &HostReadings| (1..nanoseconds(SHORTEST_READING)).contains(&host.wall_ns);
+        self.host.is_some_and(is_short)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::fitness::stuck;
 use super::notices::Notice;
-use super::trials::{CellTrials, Trials};
+use super::trials::{Trials, Used};
 use std::collections::BTreeSet;
 use tare_model::results::{Doubles, Header};
 use tare_model::sound::{self, Unsound};
@@ -88,7 +88,11 @@ fn host_unknown(header: &Header) -> Option<Notice> {
 
 /// That no disturbance was found where nobody could look for one says nothing.
 fn noise_unknown(trials: &Trials) -> Option<Notice> {
-    let unknown: usize = trials.cells.iter().map(CellTrials::noise_unknown).sum();
-    let of: usize = trials.cells.iter().map(|cell| cell.used.len()).sum();
-    (unknown > 0).then_some(Notice::NoiseUnknown { trials: unknown, of })
+    let used = || trials.cells.iter().flat_map(|cell| cell.used.values());
+    let unknown: Vec<&Used> = used().filter(|used| !used.noise_is_known()).collect();
+    (!unknown.is_empty()).then(|| Notice::NoiseUnknown {
+        trials: unknown.len(),
+        of: used().count(),
+        are_short: unknown.iter().all(|used| used.is_short_for_ticks()),
+    })
 }

@@ -66,7 +66,7 @@ pub const MEANINGS: [(&str, &str); 19] = [
     ),
     (
         "noise-unknown",
-        "the host did not report the load of other processes or its hypervisor: it is unknown whether the trial was disturbed",
+        "the load of other processes and of the hypervisor was not measured, so nobody knows whether the trial was disturbed. Trials under 0.4 s are too short for it, as the host counts in ticks of 10 ms: use --trial-time 500ms, or omit --no-settle. Else the file has no readings: measure again where tare can read /proc/stat",
     ),
     (
         "carry-over",

@@ -216,9 +216,18 @@ fn of_trials(notice: &Notice) -> Option<String> {
             "the header does not record the host's {}, as every run does: it is unknown what the figures depend on",
             what.join(" and ")
         ),
-        Notice::NoiseUnknown { trials, of } => format!(
-            "in {trials} of {} the host did not report other load (processes, hypervisor): it is unknown whether they were disturbed",
-            counted(*of, "trial")
+        Notice::NoiseUnknown {
+            trials,
+            of,
+            are_short,
+        } => format!(
+            "in {trials} of {} the load of other processes is unknown: {}",
+            counted(*of, "trial"),
+            if *are_short {
+                "trials under 0.4 s are too short to measure it; use --trial-time 500ms, or omit --no-settle"
+            } else {
+                "the file has no readings of it, so nobody knows whether they were disturbed; measure again where tare can read /proc/stat"
+            }
         ),
         _ => return None,
     };

@@ -257,7 +257,7 @@ fn noise_that_nobody_read_is_unknown_and_not_none() {
     assert_eq!(notices(&analysis), ["noise-unknown"]);
     let text = shown(&analysis);
     assert!(
-        text.contains("in 20 of 40 trials the host did not report other load"),
+        text.contains("in 20 of 40 trials the load of other processes is unknown: the file has no readings"),
         "{text}"
     );
     assert!(
@@ -266,4 +266,18 @@ fn noise_that_nobody_read_is_unknown_and_not_none() {
     );
     assert!(page(&analysis).contains("noise-unknown"));
     assert!(json(&analysis).contains("noise-unknown"));
+}
+
+#[test]
+fn trials_too_short_to_measure_other_load_say_what_to_do() {
+    let mut results = Synthetic::new().build();
+    for trial in trials_of(&mut results, "docker", Pinned) {
+        trial.host = Some(HostReadings {
+            wall_ns: 20_000_000,
+            ..HostReadings::default()
+        });
+    }
+    let text = shown(&analyze(&results));
+    let told = "the load of other processes is unknown: trials under 0.4 s are too short to measure it; use --trial-time 500ms";
+    assert!(text.contains(told), "{text}");
 }
