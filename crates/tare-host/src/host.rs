@@ -344,20 +344,65 @@ fn boot_options() -> Vec<String> {
         .collect()
 }
 
-/// Type of the file system that holds `path`, and whether programs may run from it.
-pub fn file_system(path: &Path) -> Option<(String, bool)> {
-    let mounts = text("/proc/self/mounts");
-    let best = mounts
-        .lines()
-        .filter_map(|l| {
-            let fields: Vec<&str> = l.split(' ').collect();
+/// A mounted file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mount {
+    /// Where it is mounted.
+    pub at: String,
+    /// Its type, such as `ext4`.
+    pub kind: String,
+    /// Whether no program may run from it.
+    pub is_noexec: bool,
+}
+
+impl Mount {
+    /// The file system that holds `path`, which is absolute.
+    pub fn of(path: &Path) -> Option<Self> {
+        Self::among(&text("/proc/self/mounts"), path)
+    }
+
+    fn among(mounts: &str, path: &Path) -> Option<Self> {
+        let holds = |line: &str| {
+            let fields: Vec<&str> = line.split(' ').collect();
             let [_, at, kind, options, ..] = fields[..] else {
                 return None;
             };
-            path.starts_with(at).then_some((at.len(), kind, options))
-        })
-        .max_by_key(|(length, ..)| *length)?;
-    Some((best.1.to_owned(), !best.2.split(',').any(|o| o == "noexec")))
+            path.starts_with(at).then(|| Self {
+                at: at.to_owned(),
+                kind: kind.to_owned(),
+                is_noexec: options.split(',').any(|option| option == "noexec"),
+            })
+        };
+        // Of several at one place, the last one hides the others.
+        mounts
+            .lines()
+            .filter_map(holds)
+            .max_by_key(|mount| mount.at.len())
+    }
+}
+
+/// Why a program cannot run: says so if the file system that holds it is mounted noexec.
+pub fn with_noexec(error: io::Error, program: &Path) -> io::Error {
+    let mount = Mount::of(program).filter(|mount| mount.is_noexec);
+    match mount {
+        Some(mount) if error.kind() == io::ErrorKind::PermissionDenied => io::Error::new(
+            error.kind(),
+            format!(
+                "{at} is mounted noexec, so no program can run from it: choose a state folder elsewhere with --state-dir or TARE_STATE_DIR, or run: mount -o remount,exec {at}",
+                at = mount.at
+            ),
+        ),
+        _ => error,
+    }
+}
+
+/// CPU time that this process and its children that ended used so far, in nanoseconds.
+pub fn own_cpu_ns() -> u64 {
+    // Behind the name, which may hold blanks: `state ppid ...`, then from the 12th field on utime stime cutime cstime.
+    let stat = text("/proc/self/stat");
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let ticks = fields.split_whitespace().skip(11).take(4);
+    ticks.filter_map(|n| n.parse::<u64>().ok()).sum::<u64>() * tick_ns()
 }
 
 #[cfg(test)]
@@ -370,6 +415,52 @@ mod tests {
         assert!(facts.cpus >= 1 && facts.cores >= 1 && facts.cores <= facts.cpus);
         assert!(facts.memory_bytes > 1 << 26);
         assert!(!facts.kernel.is_empty());
+    }
+
+    #[test]
+    fn the_innermost_mount_says_whether_programs_may_run() {
+        let mounts = "/dev/vda / ext4 rw 0 0\nnone /srv tmpfs rw 0 0\nnone /srv tmpfs rw,nosuid,noexec 0 0\n";
+        let of = |path: &str| Mount::among(mounts, Path::new(path)).unwrap();
+        assert!(!of("/srvs/x").is_noexec);
+        assert_eq!(
+            of("/srv/tare/agent"),
+            Mount {
+                at: "/srv".to_owned(),
+                kind: "tmpfs".to_owned(),
+                is_noexec: true
+            }
+        );
+    }
+
+    #[test]
+    fn other_errors_than_noexec_stay_as_they_are() {
+        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let root = Path::new("/nowhere/tare-agent");
+        assert_eq!(with_noexec(denied(), root).to_string(), denied().to_string());
+        // Most hosts let no program run from here.
+        if Mount::of(Path::new("/proc/x")).is_some_and(|mount| mount.is_noexec) {
+            let told = with_noexec(denied(), Path::new("/proc/x")).to_string();
+            assert!(
+                told.starts_with("/proc is mounted noexec") && told.contains("--state-dir"),
+                "{told}"
+            );
+        }
+        let missing = io::Error::from(io::ErrorKind::NotFound);
+        assert_eq!(
+            with_noexec(missing, Path::new("/proc/x")).kind(),
+            io::ErrorKind::NotFound
+        );
+    }
+
+    #[test]
+    fn own_time_grows_with_that_of_children_that_ended() {
+        let before = own_cpu_ns();
+        let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+        let ended = std::process::Command::new("sh")
+            .args(["-c", burn])
+            .status()
+            .unwrap();
+        assert!(ended.success() && own_cpu_ns() >= before + 50_000_000);
     }
 
     #[test]

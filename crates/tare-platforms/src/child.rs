@@ -15,6 +15,7 @@ use tare_host::capture::Capture;
 use tare_host::carry;
 use tare_host::cgroup::{Cgroup, Layout, Limits, Meter};
 use tare_host::control_cpu;
+use tare_host::host::with_noexec;
 use tare_host::net::Network;
 use tare_host::net::{HostReach, Port};
 
@@ -143,6 +144,7 @@ impl ChildBox {
             cgroup.hold(&mut start.command);
         }
         let mut child = control_cpu::away(|| start.command.spawn())
+            .map_err(|e| with_noexec(e, Path::new(&program)))
             .map_err(BoxError::host(format!("start {program}")))?;
         // The command holds the child's ends of sockets: while it lives, their end is not seen.
         drop(start.command);

@@ -127,7 +127,9 @@ pub(super) fn socket(folder: &Path) -> Result<(String, Option<Service>), Absent>
     if !is_usable() {
         return Err(Absent::new(
             "Podman's service does not run, and tare starts one as root only",
-            format!("start it, so that it listens on {SOCKET}, or run tare as root"),
+            format!(
+                "run tare as root, or start it, so that it listens on {SOCKET}: sudo systemctl start podman.socket"
+            ),
         ));
     }
     let unusable = |e: BoxError| Absent::new(e.to_string(), "see whether 'podman images' works");

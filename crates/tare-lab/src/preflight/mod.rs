@@ -10,6 +10,7 @@ use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 use tare_host::cgroup::Weight;
+use tare_host::host::Mount;
 use tare_host::net::Network;
 use tare_host::{build_id, host};
 use tare_image::Image;
@@ -393,9 +394,7 @@ fn published(workload: &Workload) -> usize {
 pub fn header(study: &Study, platforms: &Platforms, output: &Path) -> Header {
     let mut facts = host::facts();
     let folder = std::path::absolute(output).ok();
-    facts.storage = folder
-        .and_then(|path| host::file_system(&path))
-        .map(|(kind, _)| kind);
+    facts.storage = folder.and_then(|path| Mount::of(&path)).map(|mount| mount.kind);
     Header {
         schema: SCHEMA.to_owned(),
         tare: tare_model::VERSION.to_owned(),

@@ -1,11 +1,12 @@
 //! The engine by its API: connection, removal.
 
 use super::super::contract::{Absent, BoxError, END_DEADLINE};
+use super::super::probe::installed;
 use super::daemon::Daemon;
 use bollard::query_parameters as query;
 use std::future::Future;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tare_host::{cgroup, footprint};
 use tokio::runtime::{Builder, Runtime};
@@ -132,7 +133,7 @@ impl Engine {
             match self.runtime.block_on(call) {
                 Ok(_) => return Ok(Removal::Done),
                 Err(e) if is_gone(&e) => return Ok(Removal::Gone),
-                Err(e) if is_used(&e) => return Ok(Removal::Refused(e.to_string())),
+                Err(e) if is_used(&e) => return Ok(Removal::Used),
                 Err(e) if is_failure(&e) && Instant::now() < deadline => {
                     std::thread::sleep(Duration::from_millis(10));
                 }
@@ -148,8 +149,8 @@ pub(super) enum Removal {
     Done,
     /// It was not there, or no longer.
     Gone,
-    /// The engine keeps it, in its words: a container uses it.
-    Refused(String),
+    /// A container uses it, so the engine keeps it.
+    Used,
 }
 
 /// Whether the engine keeps what was to be removed since a container uses it.
@@ -207,7 +208,7 @@ pub(super) fn reachable(address: &str) -> Result<(), Absent> {
     let Some(path) = address.strip_prefix("unix://") else {
         return Err(Absent::new(
             format!("DOCKER_HOST is '{address}', which is not a local socket"),
-            "point DOCKER_HOST to a unix:// socket of an engine on this host",
+            "name a unix:// socket of an engine on this host: export DOCKER_HOST=unix:///var/run/docker.sock",
         ));
     };
     std::os::unix::net::UnixStream::connect(path)
@@ -215,17 +216,29 @@ pub(super) fn reachable(address: &str) -> Result<(), Absent> {
         .map_err(|e| match e.kind() {
             io::ErrorKind::PermissionDenied => Absent::new(
                 format!("no permission for the engine's socket {path}"),
-                "run tare as root or join the group docker",
+                "run tare as root, or join the group docker and log in again: sudo usermod -aG docker $USER",
             ),
-            io::ErrorKind::ConnectionRefused => Absent::new(
-                format!("the Docker engine does not answer on {path}"),
-                "start it: systemctl start docker",
-            ),
-            _ => Absent::new(
-                format!("no Docker engine: {path}: {e}"),
-                "install and start Docker (Debian: apt-get install docker.io; systemctl start docker); without an init system, scripts/with-engines in tare's sources starts a private engine for a command",
-            ),
+            io::ErrorKind::ConnectionRefused => {
+                Absent::new(format!("the Docker engine does not answer on {path}"), START)
+            }
+            _ => Absent::new(format!("no Docker engine: {path}: {e}"), without_socket()),
         })
+}
+
+/// How a stopped engine is started.
+const START: &str = "start it: sudo systemctl start docker";
+
+/// What to do where there is no socket: it ends with a command.
+fn without_socket() -> &'static str {
+    if std::env::var_os("DOCKER_HOST").is_some_and(|host| !host.is_empty()) {
+        "DOCKER_HOST names this socket; use the usual one: unset DOCKER_HOST"
+    } else if installed("dockerd", "").is_err() {
+        "install and start it (Debian): sudo apt-get install docker.io"
+    } else if Path::new("/run/systemd/system").exists() {
+        START
+    } else {
+        "start it (or a private one for a command, by scripts/with-engines in tare's sources): sudo dockerd &"
+    }
 }
 
 #[cfg(test)]

@@ -285,13 +285,15 @@ impl Platform for Docker {
                 let runs = alive.join(", ");
                 cleaned
                     .left
-                    .push(format!("image {tag}: live runs may use it ({runs})"));
+                    .push(format!("image {tag}: in use by another run ({runs})"));
                 continue;
             }
             match engine.remove_image(&tag)? {
                 Removal::Done => cleaned.removed.push(format!("image {tag}")),
                 Removal::Gone => {}
-                Removal::Refused(why) => cleaned.left.push(format!("image {tag}: {why}")),
+                Removal::Used => cleaned
+                    .left
+                    .push(format!("image {tag}: in use by a container of this engine")),
             }
         }
         Ok(cleaned)

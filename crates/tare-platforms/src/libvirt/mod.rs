@@ -114,8 +114,7 @@ impl Platform for Libvirt {
             let reason = format!("{URI} names '{uri}', which is not QEMU on this host");
             return Err(Absent::new(reason, format!("unset it, or set it to {SYSTEM}")));
         }
-        let start =
-            "start libvirt's daemon (systemctl start libvirtd), or set LIBVIRT_DEFAULT_URI to its connection";
+        let start = "set LIBVIRT_DEFAULT_URI to the connection of its daemon, or start that: sudo systemctl start libvirtd";
         let told = execute(&["version"]).map_err(|e| absent(&e, start))?;
         let library = told.lines().find_map(|line| line.strip_prefix("Using API:"));
         let mut version = self.vm.probe()?;

@@ -45,7 +45,7 @@ impl Platform for Vmware {
         // It tells its version with its usage only, and as a failure.
         let usage = Command::new(VMRUN).stdin(Stdio::null()).output().map_err(|e| {
             Absent::new(
-                format!("no {VMRUN} that runs: {e}"),
+                format!("cannot run {VMRUN}: {e}"),
                 "install VMware Workstation or Player with VIX (from Broadcom)",
             )
         })?;

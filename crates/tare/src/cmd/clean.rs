@@ -21,7 +21,7 @@ pub fn run(args: &CleanArgs) -> anyhow::Result<ExitCode> {
     let mut failed: Vec<String> = swept.left.iter().map(ToString::to_string).collect();
     match swept.alive.first() {
         Some(run) => {
-            let what = format!("cached files: the run {run} is alive and may use them");
+            let what = format!("cached files: in use by another run ({run})");
             cleaned.left.push(what);
         }
         None => clean_platforms(&folder, &mut cleaned, &mut failed)?,

@@ -6,6 +6,9 @@ use crate::out;
 use anyhow::Context;
 use std::fmt::Write as _;
 use std::process::ExitCode;
+use std::time::Duration;
+use tare_host::host::{CpuTimes, HostMeter, own_cpu_ns};
+use tare_model::digits::digits;
 use tare_model::kernel::{Kernel, KernelReport, KernelSpec};
 use tare_model::size::{counted, parse_memory, show_seconds};
 
@@ -23,7 +26,11 @@ pub fn run(args: &KernelArgs) -> anyhow::Result<ExitCode> {
         size: size.unwrap_or(spec.size),
         ..spec
     };
+    let others = Others::watch();
     let report = agent::run_kernel(&spec)?;
+    if let Some(warning) = others.and_then(|others| others.warning()) {
+        out::say(&warning);
+    }
     if args.json {
         out::print_json(&report)?;
     } else {
@@ -34,6 +41,51 @@ pub fn run(args: &KernelArgs) -> anyhow::Result<ExitCode> {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(out::FAILED)
+    })
+}
+
+/// CPU time of the host and of this process when it began to watch what others use.
+struct Others {
+    meter: HostMeter,
+    host: CpuTimes,
+    own_ns: u64,
+}
+
+impl Others {
+    /// `None` where the host does not count.
+    fn watch() -> Option<Self> {
+        let meter = HostMeter::open().ok()?;
+        Some(Self {
+            host: meter.cpu_times().ok()?,
+            own_ns: own_cpu_ns(),
+            meter,
+        })
+    }
+
+    /// What others used since, if that can have slowed down what ran.
+    fn warning(&self) -> Option<String> {
+        let now = self.meter.cpu_times().ok()?;
+        let busy = now.busy_ns.saturating_sub(self.host.busy_ns);
+        let own = own_cpu_ns().saturating_sub(self.own_ns);
+        let used = Duration::from_nanos(busy.saturating_sub(own));
+        warning(used, now.at.duration_since(self.host.at), self.meter.cpus())
+    }
+}
+
+/// Ticks of 10 ms in which CPU time is counted: so few more are no load.
+const FEW_TICKS: Duration = Duration::from_millis(30);
+/// Share of the host's CPUs that others may use, as on a quiet host before a trial.
+const QUIET_LOAD: f64 = 0.02;
+
+fn warning(used: Duration, wall: Duration, cpus: u32) -> Option<String> {
+    let by_others = used.as_secs_f64() / wall.as_secs_f64();
+    let is_quiet = used <= FEW_TICKS || by_others < QUIET_LOAD * f64::from(cpus);
+    (!is_quiet).then(|| {
+        format!(
+            "other programs used {} of {} while this ran: figures may be too slow; stop them and repeat",
+            digits(by_others, 2),
+            counted(cpus, "CPU")
+        )
     })
 }
 
@@ -123,6 +175,31 @@ fn as_stream_prints(report: &KernelReport) -> String {
 mod tests {
     use super::*;
     use std::collections::BTreeMap;
+
+    #[test]
+    fn a_load_of_others_is_told_and_a_quiet_host_is_not() {
+        let ms = Duration::from_millis;
+        assert_eq!(warning(ms(30), ms(10), 2), None);
+        assert_eq!(warning(ms(39), ms(1000), 2), None);
+        assert_eq!(
+            warning(ms(1500), ms(1000), 2).unwrap(),
+            "other programs used 1.50 of 2 CPUs while this ran: figures may be too slow; stop them and repeat"
+        );
+    }
+
+    #[test]
+    fn what_another_process_uses_is_no_time_of_ours() {
+        let others = Others::watch().unwrap();
+        let mut busy = std::process::Command::new("sh")
+            .args(["-c", "while :; do :; done"])
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(500));
+        let warning = others.warning();
+        busy.kill().unwrap();
+        busy.wait().unwrap();
+        assert!(warning.is_some());
+    }
 
     #[test]
     fn stream_tells_its_figures_as_the_original_does() {

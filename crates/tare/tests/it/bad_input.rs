@@ -496,13 +496,16 @@ fn missing_engines_say_how_to_get_them() {
         "DOCKER_HOST",
         "unix:///no/such.sock",
         "docker",
-        &["docker", "cannot run here", "install and start"],
+        &["docker", "cannot run here", "usual one: unset DOCKER_HOST\n"],
     );
     with(
         "DOCKER_HOST",
         "tcp://127.0.0.1:1",
         "docker",
-        &["not a local socket", "unix://"],
+        &[
+            "not a local socket",
+            ": export DOCKER_HOST=unix:///var/run/docker.sock\n",
+        ],
     );
     with("PATH", "/nowhere", "lxc", &["lxc-start", "install LXC"]);
     with("PATH", "/nowhere", "vm", &["qemu", "install QEMU"]);
@@ -513,7 +516,7 @@ fn missing_engines_say_how_to_get_them() {
         "DOCKER_HOST",
         &dead,
         "docker",
-        &["does not answer", "systemctl start docker"],
+        &["does not answer", ": sudo systemctl start docker\n"],
     );
     with(
         "TARE_STATE_DIR",
@@ -592,6 +595,8 @@ fn a_socket_without_permission_is_told_from_a_stopped_engine() {
     let done = ended(command.current_dir(tare.path("")).output().unwrap());
     assert_eq!(done.code, 2, "{}", done.stderr);
     assert!(done.stderr.contains("no permission"), "{}", done.stderr);
+    let advice = "log in again: sudo usermod -aG docker $USER\n";
+    assert!(done.stderr.ends_with(advice), "{}", done.stderr);
 }
 
 #[test]
@@ -703,10 +708,10 @@ fn what_differs_from_the_file_is_named_and_what_is_not_asked_for_is_as_in_the_fi
 struct Small(std::path::PathBuf);
 
 impl Small {
-    fn mount(at: std::path::PathBuf, size: &str) -> Option<Self> {
+    fn mount(at: std::path::PathBuf, options: &str) -> Option<Self> {
         std::fs::create_dir_all(&at).ok()?;
         let mounted = Command::new("mount")
-            .args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"])
+            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
             .arg(&at)
             .status();
         mounted.ok()?.success().then_some(Self(at))
@@ -722,7 +727,7 @@ impl Drop for Small {
 #[test]
 fn a_full_disk_loses_no_finished_trial_and_leaves_no_half_record() {
     let tare = Tare::beside_others();
-    let Some(small) = Small::mount(tare.path("small"), "128k") else {
+    let Some(small) = Small::mount(tare.path("small"), "size=128k") else {
         eprintln!("skipped: mounting a small file system is not allowed here");
         return;
     };
@@ -743,6 +748,25 @@ fn a_full_disk_loses_no_finished_trial_and_leaves_no_half_record() {
     let args = ["run", "-p", "fake", "--cpus", "1", "-o", none.to_str().unwrap()];
     tare.refused(&args, &["cannot create results file"]);
     assert!(!none.exists());
+}
+
+#[test]
+fn a_state_folder_from_which_no_program_can_run_is_named_with_what_to_do() {
+    if !common::ready("native") {
+        return;
+    }
+    let tare = Tare::new();
+    let Some(small) = Small::mount(tare.path("small"), "size=64m,mode=700,noexec") else {
+        eprintln!("skipped: mounting a small file system is not allowed here");
+        return;
+    };
+    let at = small.0.display();
+    let run = "run -p native --provisioning pinned --cpus 1 -w syscall --blocks 1 --no-settle";
+    let done = tare.run(&format!("{run} --state-dir {at} -o r.jsonl"));
+    assert_eq!(done.code, 1, "{done:?}");
+    let told = format!("{at} is mounted noexec, so no program can run from it");
+    assert!(done.stderr.contains(&told), "{done:?}");
+    assert!(done.stderr.contains("--state-dir or TARE_STATE_DIR"), "{done:?}");
 }
 
 #[test]

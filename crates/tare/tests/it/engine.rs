@@ -186,7 +186,7 @@ fn images_that_a_live_run_or_a_container_uses_are_left_and_told() {
         done.stdout
     };
     let left = clean();
-    let told = left.contains("left image tare-box-") && left.contains("live runs may use it");
+    let told = left.contains("left image tare-box-") && left.contains("in use by another run");
     assert!(told && left.contains(&tare.run_name("r.jsonl")), "{left}");
     let images = ["images", "-q", "--filter", "reference=tare-box-*"];
     let image = engine.docker(&images).unwrap().trim().to_owned();
@@ -201,10 +201,12 @@ fn images_that_a_live_run_or_a_container_uses_are_left_and_told() {
     let next = ended(next.env("DOCKER_HOST", engine.address()).output().unwrap());
     assert_eq!(next.code, 0, "{next:?}");
     let left = clean();
-    assert!(left.contains("left image tare-box-"), "{left}");
+    let is_told =
+        left.contains("left image tare-box-") && left.contains(": in use by a container of this engine");
+    assert!(is_told || left.contains("in use by another run"), "{left}");
     engine.docker(&["rm", "other"]).unwrap();
     let removed = clean();
     // Unless a run of somebody else's, with an engine of its own, lives on this host.
     let is_gone = engine.docker(&images).unwrap().trim().is_empty();
-    assert!(is_gone || removed.contains("live runs may use it"), "{removed}");
+    assert!(is_gone || removed.contains("in use by another run"), "{removed}");
 }

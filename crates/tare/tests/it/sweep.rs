@@ -170,7 +170,10 @@ fn what_a_live_run_may_use_is_left_and_told() {
     let state = tare.path("state");
     let done = clean(&tare, state.to_str().unwrap(), &state);
     assert_eq!(done.code, 0, "{done:?}");
-    let told = format!("left cached files: the run {} is alive", tare.run_name("r.jsonl"));
+    let told = format!(
+        "left cached files: in use by another run ({})",
+        tare.run_name("r.jsonl")
+    );
     assert!(done.stdout.contains(&told), "{done:?}");
     drop(live);
 }
