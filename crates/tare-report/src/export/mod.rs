@@ -10,7 +10,7 @@ pub use parquet::{Unwritten, parquet};
 use crate::tabular::writer;
 use std::io::Write;
 use tare_model::group::{GroupRecord, Member, Series};
-use tare_model::results::{Failure, Outcome, Results, TrialRecord};
+use tare_model::results::{Failure, Outcome, Record, Results, TrialRecord};
 use tare_model::study::Cell;
 
 /// Columns of one length.
@@ -38,9 +38,11 @@ impl Rows {
     }
 }
 
-/// Which cell a row is of, in columns.
-#[derive(Default)]
+/// Which run, host and cell a row is of, in columns.
 struct Cells {
+    /// What tells the host from others; absent if the file does not.
+    host_id: Option<String>,
+    run: Vec<Option<String>>,
     platform: Vec<Option<String>>,
     provisioning: Vec<Option<String>>,
     size: Vec<Option<String>>,
@@ -48,32 +50,66 @@ struct Cells {
 }
 
 impl Cells {
-    fn push(&mut self, cell: &Cell) {
+    fn of(results: &Results) -> Self {
+        let host = &results.header.host;
+        Self {
+            host_id: host.id.clone().or_else(|| host.boot_id.clone()),
+            run: Vec::new(),
+            platform: Vec::new(),
+            provisioning: Vec::new(),
+            size: Vec::new(),
+            workload: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, run: Option<&str>, cell: &Cell) {
+        self.run.push(run.map(str::to_owned));
         self.platform.push(Some(cell.kind.platform.to_string()));
         self.provisioning.push(Some(cell.kind.provisioning.to_string()));
         self.size.push(cell.kind.instance.clone());
         self.workload.push(Some(cell.workload.clone()));
     }
 
-    fn columns(self) -> [(&'static str, Values); 4] {
-        [
+    /// All of them, with others between run and cell, and behind the cell.
+    fn columns<const N: usize, const M: usize>(
+        self,
+        between: [(&'static str, Values); N],
+        behind: [(&'static str, Values); M],
+    ) -> Rows {
+        let hosts = vec![self.host_id; self.run.len()];
+        let whose = [("run", Values::Text(self.run)), ("host", Values::Text(hosts))];
+        let cell = [
             ("platform", Values::Text(self.platform)),
             ("provisioning", Values::Text(self.provisioning)),
             ("size", Values::Text(self.size)),
             ("workload", Values::Text(self.workload)),
-        ]
+        ];
+        let all = whose.into_iter().chain(between).chain(cell).chain(behind);
+        Rows::new(all.collect())
     }
+}
+
+/// The records of a file, each with the name of the run that wrote it.
+fn with_runs(results: &Results) -> impl Iterator<Item = (Option<&str>, &Record)> {
+    let mut run = None;
+    results.records.iter().map(move |record| {
+        if let Record::Session(session) = record {
+            run = Some(session.run.as_str());
+        }
+        (run, record)
+    })
 }
 
 /// Every sample of every trial, and a row without a value for each trial that has none.
 pub fn samples(results: &Results) -> Rows {
-    let mut cells = Cells::default();
+    let mut cells = Cells::of(results);
     let (mut trial, mut block, mut attempt, mut box_id) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let (mut started, mut outcome, mut findings) = (Vec::new(), Vec::new(), Vec::new());
     let (mut metric, mut unit, mut value) = (Vec::new(), Vec::new(), Vec::new());
-    for of in results.trials() {
+    for (run, record) in with_runs(results) {
+        let Record::Trial(of) = record else { continue };
         for (name, figure) in figures(of) {
-            cells.push(&of.cell);
+            cells.push(run, &of.cell);
             trial.push(Some(of.trial.into()));
             block.push(Some((of.block + 1).into()));
             attempt.push(Some(of.attempt.into()));
@@ -87,13 +123,13 @@ pub fn samples(results: &Results) -> Rows {
             value.push(figure);
         }
     }
-    let first = [
+    let between = [
         ("trial", Values::Whole(trial)),
         ("block", Values::Whole(block)),
         ("attempt", Values::Whole(attempt)),
         ("started", Values::Time(started)),
     ];
-    let last = [
+    let behind = [
         ("box", Values::Whole(box_id)),
         ("metric", Values::Text(metric)),
         ("unit", Values::Text(unit)),
@@ -101,7 +137,7 @@ pub fn samples(results: &Results) -> Rows {
         ("outcome", Values::Text(outcome)),
         ("findings", Values::Text(findings)),
     ];
-    Rows::new(first.into_iter().chain(cells.columns()).chain(last).collect())
+    cells.columns(between, behind)
 }
 
 /// Names and figures of a trial; nothing of neither where it has none.
@@ -133,23 +169,24 @@ fn symbol(results: &Results, cell: &Cell, metric: &str) -> Option<String> {
 
 /// Every slice of every group.
 pub fn slices(results: &Results) -> Rows {
-    let mut cells = Cells::default();
+    let mut cells = Cells::of(results);
     let mut columns = SliceColumns::default();
-    for group in results.groups() {
+    for (run, record) in with_runs(results) {
+        let Record::Group(group) = record else { continue };
         for member in &group.members {
             for (part, series) in &member.parts {
                 for i in 0..series.len() {
-                    cells.push(&member.cell);
+                    cells.push(run, &member.cell);
                     columns.push((group, member), (part, series), i);
                 }
             }
         }
     }
-    let first = [
+    let between = [
         ("group", Values::Whole(columns.group)),
         ("block", Values::Whole(columns.block)),
     ];
-    let last = [
+    let behind = [
         ("box", Values::Whole(columns.box_id)),
         ("part", Values::Text(columns.part)),
         ("slice", Values::Whole(columns.slice)),
@@ -159,7 +196,7 @@ pub fn slices(results: &Results) -> Rows {
         ("wall_ns", Values::Whole(columns.wall_ns)),
         ("cpu_ns", Values::Whole(columns.cpu_ns)),
     ];
-    Rows::new(first.into_iter().chain(cells.columns()).chain(last).collect())
+    cells.columns(between, behind)
 }
 
 #[derive(Default)]

@@ -4,6 +4,7 @@ use crate::common::*;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use tare_model::finding::Reason;
+use tare_model::results::{Record, Session};
 use tare_report::export::{Rows, as_csv, parquet, samples, slices};
 
 fn csv_rows(rows: &Rows) -> Vec<Vec<String>> {
@@ -24,8 +25,17 @@ fn every_sample_is_a_row_and_a_trial_without_one_is_a_row_without_a_value() {
     let whole = csv_rows(&samples(&results));
     assert_eq!(whole.len(), 1 + 40);
     assert_eq!(
-        whole[0][..6],
-        ["trial", "block", "attempt", "started", "platform", "provisioning"]
+        whole[0][..8],
+        [
+            "run",
+            "host",
+            "trial",
+            "block",
+            "attempt",
+            "started",
+            "platform",
+            "provisioning"
+        ]
     );
     fail(&mut results, "docker", 1, Reason::Timeout);
     let with_failures = csv_rows(&samples(&results));
@@ -40,6 +50,44 @@ fn every_sample_is_a_row_and_a_trial_without_one_is_a_row_without_a_value() {
             .iter()
             .all(|r| r[column("value")].is_empty() && r[column("metric")].is_empty())
     );
+}
+
+#[test]
+fn every_row_has_the_run_that_measured_it_and_the_host_of_the_file() {
+    let mut results = Synthetic::new().build();
+    slice(&mut results, 8, |_| 1.0);
+    results.header.host.id = Some("1f2e3d4c".to_owned());
+    let session = |run: &str| {
+        Record::Session(Session {
+            run: run.to_owned(),
+            started_unix_ns: 1,
+            boot_id: None,
+            blocks: None,
+        })
+    };
+    results
+        .records
+        .retain(|record| !matches!(record, Record::Session(_)));
+    let is_later = |record: &Record| match record {
+        Record::Trial(trial) => trial.block >= 5,
+        Record::Group(group) => group.block >= 5,
+        _ => false,
+    };
+    results.records.sort_by_key(is_later);
+    let later = results.records.iter().position(is_later).unwrap();
+    results.records.insert(later, session("tare-00000002"));
+    results.records.insert(0, session("tare-00000001"));
+    for rows in [samples(&results), slices(&results)] {
+        let rows = csv_rows(&rows);
+        assert_eq!(rows[0][..2], ["run", "host"]);
+        assert!(rows[1..].iter().all(|row| row[1] == "1f2e3d4c"));
+        let runs: Vec<&str> = rows[1..].iter().map(|row| row[0].as_str()).collect();
+        assert_eq!(
+            (runs[0], runs[runs.len() - 1]),
+            ("tare-00000001", "tare-00000002")
+        );
+        assert!(runs.is_sorted());
+    }
 }
 
 #[test]
