@@ -1,7 +1,7 @@
 //! The workloads that tare has, as values. Results of versions 1 and 2 name them and say
 //! no more, so that this is also how such files are read.
 
-use crate::load::{LoadSpec, PERCENTILES};
+use crate::load::PERCENTILES;
 use crate::metric::{Direction, LatencyOf, Metric, Source, Unit, Usage};
 use crate::topology::Topology;
 use crate::workload::{COMMAND, Check, KernelRun, LOAD, Place, Ready, Role, Run, Workload};
@@ -95,7 +95,7 @@ pub fn command(role: Role) -> Workload {
 pub fn with_servers(role: Role, servers: Vec<Role>) -> Workload {
     let mut workload = match &role.run {
         Run::Load(spec) => {
-            let metrics = of_a_load(spec);
+            let metrics = of_a_load(spec.is_open());
             let checks = vec![Check::ExitStatus, Check::KnownAnswer];
             Workload {
                 metrics,
@@ -121,24 +121,32 @@ pub fn with_servers(role: Role, servers: Vec<Role>) -> Workload {
 
 /// What the client of a load tells. In a closed loop what counts is how many requests a server
 /// answers, in an open loop how long each takes.
-fn of_a_load(spec: &LoadSpec) -> Vec<Metric> {
+fn of_a_load(is_open: bool) -> Vec<Metric> {
     let latency = |name: &str, of: LatencyOf| Metric {
         from: Source::Latency(of),
-        ..Metric::new(
-            name,
-            Unit::Second,
-            Direction::Lower,
-            name == "mean" && spec.is_open(),
-        )
+        ..Metric::new(name, Unit::Second, Direction::Lower, name == "mean" && is_open)
     };
     let unit = Unit::Other("op/s".to_owned());
     let answered = Metric {
         part: Some(0),
-        ..Metric::new("requests", unit, Direction::Higher, !spec.is_open())
+        ..Metric::new("requests", unit, Direction::Higher, !is_open)
     };
     let shares = PERCENTILES.map(|(name, share)| latency(name, LatencyOf::Share(share)));
     let mean = latency("mean", LatencyOf::Mean);
     [answered, mean].into_iter().chain(shares).collect()
+}
+
+/// Every metric that a workload has without a kernel that reports it or a program that prints it, with what has it.
+pub fn of_commands_and_loads() -> impl Iterator<Item = (&'static str, Metric)> {
+    let command = used_by_a_command()
+        .into_iter()
+        .map(|metric| ("every command", metric));
+    let load = of_a_load(false).into_iter().map(|metric| ("every load", metric));
+    let others = [
+        ("workloads with servers", ready()),
+        ("workloads in several boxes", box_cpu()),
+    ];
+    command.chain(load).chain(others)
 }
 
 /// What the box's kernel tells of every command.

@@ -237,7 +237,7 @@ impl fmt::Display for Finding {
 pub enum Reason {
     /// The box could not be made.
     Launch,
-    /// The agent did not answer, or is of another build.
+    /// The agent in the box did not answer, or is of another build.
     Handshake,
     /// The limits of the box could not be proven.
     LimitsNotProven,
@@ -245,7 +245,7 @@ pub enum Reason {
     CannotRun,
     /// The workload did not end in time.
     Timeout,
-    /// The kernel killed a process of the box since there was no memory.
+    /// The kernel killed a process of the box because memory was used up.
     OutOfMemory,
     /// The workload was ended by a signal.
     Killed,
@@ -257,12 +257,12 @@ pub enum Reason {
     Check,
     /// The workload's report could not be read.
     BadReport,
-    /// A figure was not printed exactly once, or is none. Such a trial is not repeated: where the
-    /// form of a figure depends on its size, the repetition would select by value.
+    /// A figure was not printed exactly once, or is not a number. Such a trial is not repeated: if the form of a
+    /// figure depends on its size, the repetition would select by value.
     NoFigure,
     /// The box or its link was lost.
     LinkLost,
-    /// What the box told does not fit what the host saw.
+    /// What the box reported does not match what the host saw.
     Disagrees,
     /// The box used more CPU time than it was granted.
     OverLimit,

@@ -81,8 +81,7 @@ pub enum Stopping {
     /// Every cell runs in every block.
     #[default]
     Fixed,
-    /// Cells are looked at after fixed numbers of blocks; one that is settled
-    /// leaves the later ones.
+    /// Cells are looked at after fixed numbers of blocks, and a settled one leaves the later blocks.
     Adaptive {
         /// Half-width of the interval of the loss in logs that is narrow enough.
         half_width: f64,
@@ -100,16 +99,16 @@ impl Stopping {
 #[derive(Debug, Clone, Copy, Default, PartialEq, JsonSchema, Serialize, Deserialize)]
 #[serde(tag = "slices", rename_all = "kebab-case")]
 pub enum Slicing {
-    /// Each trial in one piece, one after another: what files tell that know of nothing else.
+    /// Each trial in one piece, one after another; also of files from before there were slices.
     #[default]
     Off,
-    /// In slices, in rounds with the other cells of its group, where that can be: one that
-    /// a quota throttles runs in one piece, a command longer than a slice in turns.
+    /// In slices, in rounds with the other cells of its group, if possible: a trial that a quota throttles runs in
+    /// one piece, a command longer than a slice in turns.
     Auto {
         /// Aim for a slice in seconds.
         seconds: f64,
     },
-    /// Commands are let run and stopped in turns.
+    /// Commands run and are paused in turns.
     Turns {
         /// Length of a turn in seconds.
         seconds: f64,

@@ -426,17 +426,15 @@ pub struct EndRecord {
 pub enum EndReason {
     /// Every planned trial was carried out.
     Complete,
-    /// Adaptive: every comparison is settled.
+    /// In an adaptive study, every comparison is settled.
     Settled,
-    /// The time budget was spent; adaptive: or all blocks were run with
-    /// comparisons still open.
+    /// The time budget was used up, or in an adaptive study all blocks with comparisons still open.
     BudgetSpent,
-    /// In the first block nothing succeeded, or one platform alone where several were to be
-    /// compared: the others would have been the same.
+    /// The first block left nothing to compare: nothing succeeded, or only one platform of several.
     Fruitless,
-    /// The user stopped it.
+    /// The user stopped the run.
     Interrupted,
-    /// An error stopped it.
+    /// An error stopped the run.
     Aborted,
     /// A program was replaced while it was measured: the last block may have run both.
     ProgramChanged,

@@ -56,17 +56,17 @@ pub struct SmallestSize {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Missing {
-    /// One way of granting CPUs alone.
+    /// Only one way of granting CPUs was measured.
     OtherProvisioning,
-    /// One size of box alone.
+    /// Only one size of box was measured.
     OtherSizes,
-    /// Fewer than 30 pairs: nothing of steadiness is shown.
+    /// Under 30 pairs, steadiness has no verdict.
     Steadiness,
-    /// One host, boot and build.
+    /// Only one host, boot and build was measured.
     OtherHosts,
-    /// A machine with hardware support: those measured were emulated.
+    /// The machines measured were emulated, without hardware support.
     RealMachines,
-    /// Platforms without a figure.
+    /// Some platforms have no figure.
     FailedPlatforms,
 }
 

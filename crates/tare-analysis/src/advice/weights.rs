@@ -11,15 +11,15 @@ use tare_model::suggest::among;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Criterion {
-    /// The typical cost.
+    /// The cost of one typical run.
     Typical,
-    /// The mean cost, stalls and all.
+    /// The mean cost, including stalls.
     Mean,
     /// The 99th percentile of latencies.
     Latency,
-    /// Noise.
+    /// The noise between blocks.
     Steadiness,
-    /// Memory of an idle box.
+    /// The memory of an idle box.
     Memory,
     /// The time that a box takes to start.
     Start,

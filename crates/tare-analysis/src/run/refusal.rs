@@ -8,7 +8,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 #[serde(tag = "refusal", rename_all = "kebab-case")]
 pub enum Refusal {
-    /// The run ended before it came to these kinds of box.
+    /// The run ended before the limits of these kinds of box were checked.
     RunStopped {
         /// The kinds of box.
         kinds: Vec<String>,
@@ -20,14 +20,14 @@ pub enum Refusal {
         /// What was granted and what was used; absent without a proof.
         readings: Option<Readings>,
     },
-    /// A cell cannot run there at all.
+    /// The workload cannot run in this box, or not in that of the baseline.
     CannotRun {
         cell: String,
         /// Whether it is the baseline of the comparison: the other cell may have run.
         is_baseline: bool,
         detail: String,
     },
-    /// A known answer was wrong.
+    /// The workload computed a wrong answer.
     WrongAnswer {
         cell: String,
         /// Trials with a wrong answer.
@@ -40,7 +40,7 @@ pub enum Refusal {
         /// Pairs tried.
         of: usize,
     },
-    /// Fewer pairs than a verdict needs.
+    /// Fewer blocks have both figures than a verdict needs.
     FewPairs {
         pairs: usize,
         /// Fewest.
@@ -54,37 +54,36 @@ pub enum Refusal {
     },
     /// A finding that makes the figures unfit for this comparison.
     Disqualified { finding: &'static str, trials: usize },
-    /// What ran before biases the comparison.
+    /// What ran right before biases the comparison: use longer slices or pauses.
     CarryOver {
         /// The cells that ran before.
         after: Vec<String>,
     },
-    /// All figures of a cell are the same, which no clock tells.
+    /// All figures of a cell are the same: made up, or from a clock with too low a resolution.
     IdenticalFigures { cell: String, trials: usize },
-    /// The header says what no options can make of a study.
+    /// The header of the file has values that no study has: the file was altered.
     UnsoundStudy {
         /// What, in a few words.
         what: Vec<String>,
     },
-    /// One box per platform served the whole study.
+    /// One box per platform served the whole study: the figures apply to these boxes, not to the platform.
     KeptBoxes,
-    /// The study's margin is none that a study can have.
+    /// The study's margin is not one of 0.01 to 100 %.
     NoMargin,
-    /// Figures of 0 or less: no ratio in logs.
+    /// Figures of 0 or less have no log ratio.
     NoLogarithm {
         /// Pairs with such a figure.
         pairs: usize,
     },
-    /// The interval says nothing: the blocks are too unlike one another.
+    /// The blocks differ so much that the interval says nothing: measure on a quieter host.
     NoEstimate,
-    /// Of several comparisons together: something else used the CPU, which hides an unknown part of
-    /// each cost.
+    /// Something else used the CPU, which hides an unknown part of each cost: measure on a quieter host.
     Contended,
-    /// Of two files: the box has another size in each.
+    /// Between two files: the box has another size in each.
     OtherSize,
-    /// Of two files: the workload does other work in each.
+    /// Between two files: the workload does other work in each.
     OtherWork,
-    /// Of two files: each holds the cell against another baseline.
+    /// Between two files: each compares the cell with another baseline.
     OtherBaseline,
 }
 

@@ -77,14 +77,16 @@ pub struct SizePoint {
 /// Which effects are shown: verdicts of rows 2 and 3 for PTO and PSO.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 pub enum Class {
+    /// Neither PTO nor PSO is shown.
     #[serde(rename = "none")]
     Neither,
-    /// PTO alone.
+    /// Only PTO is shown.
     #[serde(rename = "PTO")]
     Pto,
-    /// PSO alone.
+    /// Only PSO is shown.
     #[serde(rename = "PSO")]
     Pso,
+    /// PTO and PSO are shown.
     #[serde(rename = "both")]
     Both,
     /// One of them is not decided by these blocks.
@@ -135,15 +137,15 @@ pub struct OverheadPart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shown {
-    /// Row 2: there, by more than the margin.
+    /// The effect is larger than the margin.
     Beyond,
-    /// Row 3: there, possibly by less than the margin.
+    /// There is an effect, possibly smaller than the margin.
     Perhaps,
-    /// Row 1: within the margin.
+    /// The effect lies within the margin.
     Within,
-    /// Row 4: a gain.
+    /// The effect is a gain.
     Reversed,
-    /// Row 5.
+    /// These blocks do not decide whether there is an effect.
     Undecided,
 }
 
@@ -197,12 +199,13 @@ impl OverheadPart {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
-    /// Fewer than three sizes, or no figures: there is none.
+    /// There is no fit: fewer than three sizes, or no figures.
     Absent,
-    /// Drawn, its figures not quoted.
+    /// The fit is drawn, and its figures are not quoted.
     Drawn,
     /// The data contradict the model.
     Void,
+    /// The figures of the fit are quoted.
     Quoted,
 }
 
@@ -212,7 +215,7 @@ pub enum Standing {
 pub enum NoEffects {
     /// The study has one size of box.
     OneSize,
-    /// What they are held against, native-set, was not measured.
+    /// The baseline native-set was not measured.
     NoSet,
     /// Two sizes have the same number of CPUs.
     SameCpus,
