@@ -2,6 +2,8 @@
 
 pub mod forms;
 pub mod image;
+#[cfg(test)]
+mod named;
 mod printed;
 mod protocol;
 pub mod published;
