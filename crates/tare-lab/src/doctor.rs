@@ -145,13 +145,13 @@ fn image_tools() -> Vec<ImageFinding> {
         ),
         finding(
             "mvn",
-            "images with artifacts of Maven, as apps",
+            "images with Maven artifacts, such as apps",
             first(&["mvn", "--version"]).map(|line| plain(&line)),
             "install it (Debian: apt-get install maven)",
         ),
         finding(
             "mke2fs",
-            "images as disks of machines",
+            "images as VM disks",
             first(&["mke2fs", "-V"]),
             "install it (Debian: apt-get install e2fsprogs)",
         ),
@@ -188,7 +188,7 @@ fn noise(facts: &HostFacts) -> io::Result<Vec<Noise>> {
             "steal",
             percent(steal),
             steal < 0.01,
-            "the hypervisor below takes CPU time: measure on a dedicated host",
+            "the hypervisor gives CPU time to other VMs: measure on a dedicated host",
         ),
         check(
             "swapping",
@@ -227,7 +227,7 @@ fn settings(facts: &HostFacts) -> Vec<Noise> {
             "turbo",
             facts.turbo.map_or_else(unknown, on),
             facts.turbo != Some(true),
-            "turn it off: the frequency follows temperature and neighbours",
+            "turn it off, as the frequency then depends on temperature and on other cores: echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo, or else echo 0 > /sys/devices/system/cpu/cpufreq/boost",
         ),
         check(
             "SMT",
