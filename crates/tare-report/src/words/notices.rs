@@ -219,15 +219,14 @@ fn of_trials(notice: &Notice) -> Option<String> {
         Notice::NoiseUnknown {
             trials,
             of,
-            are_short,
+            are_short: true,
         } => format!(
-            "in {trials} of {} the load of other processes is unknown: {}",
-            counted(*of, "trial"),
-            if *are_short {
-                "trials under 0.4 s are too short to measure it; use --trial-time 500ms, or omit --no-settle"
-            } else {
-                "the file has no readings of it, so nobody knows whether they were disturbed; measure again where tare can read /proc/stat"
-            }
+            "other load unknown in {trials} of {}, as measuring it takes --trial-time 500ms: the host counts CPU time in ticks of 10 ms, so a trial under 0.4 s without a wait for a quiet host before it (--no-settle) is too short",
+            counted(*of, "trial")
+        ),
+        Notice::NoiseUnknown { trials, of, .. } => format!(
+            "other load unknown in {trials} of {}: the file has no readings of it, so nobody knows whether they were disturbed; measure again where tare can read /proc/stat",
+            counted(*of, "trial")
         ),
         _ => return None,
     };

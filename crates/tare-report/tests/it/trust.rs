@@ -257,7 +257,7 @@ fn noise_that_nobody_read_is_unknown_and_not_none() {
     assert_eq!(notices(&analysis), ["noise-unknown"]);
     let text = shown(&analysis);
     assert!(
-        text.contains("in 20 of 40 trials the load of other processes is unknown: the file has no readings"),
+        text.contains("other load unknown in 20 of 40 trials: the file has no readings"),
         "{text}"
     );
     assert!(
@@ -278,6 +278,7 @@ fn trials_too_short_to_measure_other_load_say_what_to_do() {
         });
     }
     let text = shown(&analyze(&results));
-    let told = "the load of other processes is unknown: trials under 0.4 s are too short to measure it; use --trial-time 500ms";
+    let told =
+        "other load unknown in 20 of 40 trials, as measuring it takes --trial-time 500ms: the host counts";
     assert!(text.contains(told), "{text}");
 }
