@@ -15,6 +15,9 @@ const GLOSSARY: &str = include_str!("../../../docs/GLOSSARY.md");
 /// So many words are named to one who asked for a word that there is not.
 const NEAR: usize = 4;
 
+/// And those have so many words at most.
+const MOST_WORDS: usize = 3;
+
 /// A word, or several that mean one thing.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Entry {
@@ -124,7 +127,11 @@ impl Glossary {
 
     /// The words that may be meant: those that are spelt alike, else those whose meaning has this one.
     fn hint(&self, wanted: &str) -> String {
-        let known: Vec<&str> = self.entries.iter().flat_map(|e| e.term.split(", ")).collect();
+        let known = self.entries.iter().flat_map(|e| e.term.split(", "));
+        // Longer ones have words such as `of`, which many are spelt like.
+        let known: Vec<&str> = known
+            .filter(|term| term.split(' ').count() <= MOST_WORDS)
+            .collect();
         let mut meant = near(wanted, &known, NEAR);
         if meant.is_empty() {
             let tells = |e: &&Entry| e.meaning.to_lowercase().split(' ').any(|w| bare(w) == wanted);
@@ -252,6 +259,7 @@ mod tests {
             format!("the glossary has no 'vanila': did you mean 'vanilla'? {list}")
         );
         assert!(told("indecisive").contains("'tare explain' lists all terms"));
+        assert!(!told("tie").contains("cost of the"));
         assert_eq!(told("xyzzy"), format!("the glossary has no 'xyzzy': {list}"));
     }
 }

@@ -142,7 +142,7 @@ fn samples_and_slices_are_exported_and_nobody_s_file_is_replaced() {
     assert!(
         fs::read_to_string(tare.path("s.csv"))
             .unwrap()
-            .starts_with("group,block,platform,")
+            .starts_with("run,host,group,block,platform,")
     );
     tare.refused("export r.jsonl -o r.parquet", &["already exists"]);
     tare.refused("export r.jsonl -o r.txt", &[".csv or .parquet"]);
