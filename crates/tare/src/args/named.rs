@@ -6,7 +6,8 @@ use clap::{Command, CommandFactory};
 use std::path::{Path, PathBuf};
 
 /// Options of other programs that our messages and comments name.
-const FOREIGN: [&str; 5] = [
+const FOREIGN: [&str; 6] = [
+    "adapter",
     "benchmark-json",
     "benchmark-save-data",
     "export-json",
