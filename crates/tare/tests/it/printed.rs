@@ -284,7 +284,7 @@ fn what_a_launcher_leaves_running_is_a_finding() {
             "{slices}: {findings}"
         );
         assert!(
-            report.stdout.contains("\n! work-left-behind in 1 of 1 trials: "),
+            report.stdout.contains("\n! 1 of 1 trials: "),
             "{}",
             report.stdout
         );

@@ -96,8 +96,13 @@ fn lines<'a>(of: impl Iterator<Item = &'a str>) -> Vec<String> {
     of.map(words).filter(|line| !line.is_empty()).collect()
 }
 
-/// The words of a line parted by one blank, with 0 for every figure.
+/// The words of a line parted by one blank, with 0 for every figure. A host that is too busy for an interval changes no
+/// word.
 fn words(line: &str) -> String {
+    figures(line).replace("0 to 0 in blocks", "0 (0 to 0)")
+}
+
+fn figures(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line.split_whitespace().collect::<Vec<_>>().join(" ");
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
