@@ -29,7 +29,7 @@ pub fn words(refusal: &Refusal) -> String {
             format!("wrong answer in {} of {cell}", counted(*trials, "trial"))
         }
         Refusal::PairsLost { lost, of } => format!(
-            "{lost} of {} lost; over 1 in 10 failures are rarely random",
+            "{lost} of {} lost, as trials failed or have no figure: over 1 in 10, that is rarely by chance",
             counted(*of, "pair")
         ),
         Refusal::FewPairs { pairs: 0, needed } => format!("no pair; {needed} are needed"),

@@ -160,7 +160,7 @@ fn a_tenth_of_the_pairs_may_be_lost_and_no_more() {
     fail(&mut results, "docker", 2, Reason::Timeout);
     assert_snapshot!(decided(&results, 2, Word::Slower), @"by more than the margin");
     fail(&mut results, "native", 3, Reason::Timeout);
-    assert_snapshot!(decided(&results, 0, Word::None), @"3 of 20 pairs lost; over 1 in 10 failures are rarely random");
+    assert_snapshot!(decided(&results, 0, Word::None), @"3 of 20 pairs lost, as trials failed or have no figure: over 1 in 10, that is rarely by chance");
 }
 
 #[test]
