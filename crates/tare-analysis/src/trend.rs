@@ -10,6 +10,8 @@ use tare_model::results::Results;
 use tare_model::study::Cell;
 use tare_stats::{CHANGE_LEVEL, ChangePoint, FEWEST_AROUND_CHANGE, change_points, mean, steps};
 
+pub use tare_stats::FEWEST_FOR_CHANGE;
+
 /// Name and version of the trend as JSON.
 pub const SCHEMA: &str = "tare-trend/1";
 /// Seed of these orders: the same files give the same answer.
@@ -102,6 +104,11 @@ impl Trend {
         changed.filter(move |(_, change)| change.ratio() > 1.0 + share)
     }
 
+    /// Series of too few runs to find a change in.
+    pub fn short(&self) -> impl Iterator<Item = &Series> {
+        self.series.iter().filter(|s| s.points.len() < FEWEST_FOR_CHANGE)
+    }
+
     /// Series in which a step cannot be told from drift, with the correlation of neighbouring runs.
     pub fn drifting(&self) -> impl Iterator<Item = (&Series, f64)> {
         self.series.iter().filter_map(|s| Some((s, s.drift?)))
@@ -162,13 +169,20 @@ pub fn trend(files: &[(String, Results)], now_unix_ns: u64) -> Result<Trend, NoT
 
 /// Of files in the order of time.
 fn doubts_about_order(files: &[TrendFile], now_unix_ns: u64) -> Vec<Notice> {
+    /// The first moment of 2020.
+    const EARLIEST_UNIX_NS: u64 = 1_577_836_800_000_000_000;
     let names = |files: Vec<&TrendFile>| files.iter().map(|file| file.name.clone()).collect();
-    let ahead: Vec<&TrendFile> = files.iter().filter(|f| f.started_unix_ns > now_unix_ns).collect();
+    let begin = |is_wrong: &dyn Fn(u64) -> bool| -> Vec<&TrendFile> {
+        files.iter().filter(|f| is_wrong(f.started_unix_ns)).collect()
+    };
+    let ahead = begin(&|start| start > now_unix_ns);
+    let unset = begin(&|start| start < EARLIEST_UNIX_NS);
     let moments = files.chunk_by(|a, b| a.started_unix_ns == b.started_unix_ns);
     let same: Vec<&TrendFile> = moments.filter(|files| files.len() > 1).flatten().collect();
     let ahead = (!ahead.is_empty()).then(|| Notice::AheadOfNow { files: names(ahead) });
+    let unset = (!unset.is_empty()).then(|| Notice::ClockUnset { files: names(unset) });
     let same = (!same.is_empty()).then(|| Notice::SameStart { files: names(same) });
-    ahead.into_iter().chain(same).collect()
+    [ahead, unset, same].into_iter().flatten().collect()
 }
 
 fn started(analysis: &Analysis) -> u64 {

@@ -301,7 +301,7 @@ pub struct ExplainArgs {
 #[derive(Debug, Args)]
 pub struct AnalyzeArgs {
     /// Table in long form, as CSV or one JSON object per line; - reads standard input. Or files of hyperfine, JMH,
-    /// pytest-benchmark, criterion, 'go test -bench', github-action-benchmark or Bencher, one per block: old=1.json new=2.json old=3.json ...
+    /// pytest-benchmark, Google Benchmark, criterion, 'go test -bench', github-action-benchmark or Bencher, one per block: old=1.json new=2.json old=3.json ...
     #[arg(required = true, value_name = "[CELL=]FILE")]
     pub files: Vec<PathBuf>,
     /// Baseline cell, for rows without a baseline

@@ -17,7 +17,7 @@ pub use environment::Difference;
 pub use overhead::{Overhead, OverheadChange};
 pub use raw::{Raw, RawChange};
 
-use crate::run::{Analysis, Notice, OtherFile, RunFacts, Word, analyze, trials::Trials};
+use crate::run::{Analysis, Estimate, Notice, OtherFile, RunFacts, Word, analyze, trials::Trials};
 use cells::Shared;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -122,6 +122,15 @@ impl Change {
     pub fn doubtful(&self) -> impl Iterator<Item = &OverheadChange> {
         let doubtful = |c: &&OverheadChange| c.verdict.word == Word::Slower && !c.verdict.beyond_margin;
         self.overheads.iter().filter(doubtful)
+    }
+
+    /// Cells of which neither more nor as much as before is shown, and that may cost more by over the margin.
+    pub fn open(&self) -> impl Iterator<Item = (&OverheadChange, Estimate)> {
+        let open = self
+            .overheads
+            .iter()
+            .filter(|c| c.verdict.word == Word::Inconclusive);
+        open.filter_map(|c| Some((c, c.change?)))
     }
 
     /// Whether any change could be judged at all.

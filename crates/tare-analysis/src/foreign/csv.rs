@@ -166,6 +166,7 @@ fn not_a_number(text: &str) -> Fault {
         (Some(plain), true) => Fault::TwoReadings(short(text), short(&plain), decimal()),
         (Some(plain), false) => Fault::Thousands(short(text), short(&plain)),
         (None, true) if text.contains(',') => Fault::Comma(short(text), decimal()),
+        _ if text.starts_with(|c: char| c.is_ascii_digit() || c == '-') => Fault::NotPlain(short(text)),
         _ => Fault::NotANumber(short(text)),
     }
 }
@@ -236,7 +237,11 @@ mod tests {
             ),
             (
                 "1,23,4",
-                "value '1,23,4' is not a number: leave it empty if a trial has no result",
+                "value '1,23,4' is not a number: write it as digits with a point, without its unit or marks between thousands",
+            ),
+            (
+                "99.83 ms",
+                "value '99.83 ms' is not a number: write it as digits with a point, without its unit or marks between thousands",
             ),
             (
                 ",",

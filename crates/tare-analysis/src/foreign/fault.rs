@@ -87,7 +87,7 @@ pub(super) enum Fault {
     #[error("a document of over {0} MiB: split it")]
     LongDocument(u64),
     #[error(
-        "this is a JSON document, not a table: write one object per line with the keys block, cell, metric and value, or give the JSON of hyperfine, JMH, pytest-benchmark, criterion, github-action-benchmark or Bencher"
+        "this is a JSON document, not a table: write one object per line with the keys block, cell, metric and value, or give the JSON of hyperfine, JMH, pytest-benchmark, Google Benchmark, criterion, github-action-benchmark or Bencher"
     )]
     Document,
     #[error("a JSON document that cannot be read: {0}")]
@@ -102,6 +102,10 @@ pub(super) enum Fault {
     OneTable,
     #[error("value '{0}' is not a number: leave it empty if a trial has no result")]
     NotANumber(String),
+    #[error(
+        "value '{0}' is not a number: write it as digits with a point, without its unit or marks between thousands"
+    )]
+    NotPlain(String),
     #[error("value '{0}' is not a number: write it with a point, as {1}")]
     Comma(String, String),
     #[error("value '{0}' is not a number: write it without commas, as {1}")]

@@ -63,6 +63,8 @@ pub enum Notice {
     },
     /// Files of a trend that begin later than now: a clock ran ahead, so that their order may be wrong.
     AheadOfNow { files: Vec<String> },
+    /// Files of a trend that begin before 2020: a clock was not set, so that their order may be wrong.
+    ClockUnset { files: Vec<String> },
     /// Files of a trend that begin at the same time: their order is that in which they are named.
     SameStart { files: Vec<String> },
     /// The file was written in several sessions (a run and its resumptions): the host may have changed between them.
@@ -203,6 +205,7 @@ impl Notice {
             Self::UnknownRecords { .. } => "unknown-records",
             Self::UnnamedFigures { .. } => "unnamed-figures",
             Self::AheadOfNow { .. } => "ahead-of-now",
+            Self::ClockUnset { .. } => "clock-unset",
             Self::SameStart { .. } => "same-start",
             Self::Sessions { .. } => "sessions",
             Self::Boots { .. } => "boots",

@@ -103,7 +103,8 @@ fn files_whose_order_is_doubtful_are_named() {
             }
         }
     };
-    let starts = [20, 10, 10, 31];
+    let now = 1_600_000_000_000_000_000;
+    let starts = [20, 10, 10, 31].map(|ns| now + ns);
     files
         .iter_mut()
         .zip(starts)
@@ -115,8 +116,13 @@ fn files_whose_order_is_doubtful_are_named() {
     let ahead = Notice::AheadOfNow {
         files: of(&["a-4.jsonl"]),
     };
-    assert_eq!(trend(&files, 30).unwrap().notices, [ahead, same]);
-    assert_eq!(trend(&files, 31).unwrap().notices.len(), 1);
+    assert_eq!(trend(&files, now + 30).unwrap().notices, [ahead, same]);
+    assert_eq!(trend(&files, now + 31).unwrap().notices.len(), 1);
+    start(&mut files[0], 20);
+    let unset = Notice::ClockUnset {
+        files: of(&["a-1.jsonl"]),
+    };
+    assert_eq!(trend(&files, now + 31).unwrap().notices[0], unset);
 }
 
 #[test]

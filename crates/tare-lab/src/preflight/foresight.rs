@@ -24,6 +24,9 @@ pub struct LeftBehind {
     /// The workload's name.
     pub workload: String,
     pub files: Vec<NamedFile>,
+    /// Whether a workload file describes it, rather than the command line.
+    #[serde(skip)]
+    pub is_of_file: bool,
     /// The platforms, in the order of the study.
     pub platforms: Vec<PlatformPath>,
 }
@@ -95,6 +98,7 @@ impl Foresight {
             (!files.is_empty()).then(|| LeftBehind {
                 workload: workload.name().to_owned(),
                 files,
+                is_of_file: !workload.about.is_empty(),
                 platforms: bare.to_vec(),
             })
         });

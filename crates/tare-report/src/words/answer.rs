@@ -1,7 +1,7 @@
 //! The answer in words: how much is decided, then what each workload costs on each platform. Nothing is
 //! averaged over workloads: an average of unlike things would answer no question.
 
-use super::notices::some_of;
+use super::notices::{some_of, some_whole};
 use crate::show::{between, change_beside, known_change, or_missing};
 use std::cmp::Ordering;
 use std::iter;
@@ -29,7 +29,7 @@ pub(crate) fn all(analysis: &Analysis) -> Vec<String> {
             .collect();
         (
             "a quota instead of pinned CPUs, natively".to_owned(),
-            some_of(&costs),
+            some_whole(&costs, ", "),
         )
     }));
     sentences.extend(analysis.undisturbed.as_ref().map(without_disturbed));
@@ -155,7 +155,7 @@ fn beside_one_another(of: &[&Comparison]) -> String {
     };
     let before: Vec<String> = pairs.filter_map(before).collect();
     let shown = (!before.is_empty()).then(|| format!(" (shown: {})", some_of(&before)));
-    some_of(&parts) + &shown.unwrap_or_default()
+    some_whole(&parts, ", ") + &shown.unwrap_or_default()
 }
 
 /// `25 % slower`, `equal`, `inconclusive (0.4 % faster to 3.8 % slower)`, `no verdict (too few pairs)`.

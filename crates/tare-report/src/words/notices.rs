@@ -99,6 +99,11 @@ fn of_run(notice: &Notice) -> Option<String> {
             begin(files),
             some_of(files)
         ),
+        Notice::ClockUnset { files } => format!(
+            "{} before 2020, so a clock was not set and their place in the order may be wrong: {}; leave them out, or measure them again with the right time",
+            begin(files),
+            some_of(files)
+        ),
         Notice::SameStart { files } => format!(
             "{} at the same moment as another, so their order is the one in which they were named: {}",
             begin(files),
@@ -301,10 +306,15 @@ pub(crate) fn some_of(names: &[String]) -> String {
     shown.join(", ") + &beside(names.len())
 }
 
-/// The same of clauses.
+/// The same of clauses, whole.
 pub(super) fn some_clauses(clauses: &[String]) -> String {
+    some_whole(clauses, "; ")
+}
+
+/// The same with what stands between them.
+pub(super) fn some_whole(clauses: &[String], between: &str) -> String {
     let shown = &clauses[..clauses.len().min(SHOWN)];
-    shown.join("; ") + &beside(clauses.len())
+    shown.join(between) + &beside(clauses.len())
 }
 
 /// So many are told by name.

@@ -106,8 +106,11 @@ pub(crate) fn steadiness(s: &Steady) -> String {
 fn lost<M>(metric: &MetricComparison<M>) -> Option<String> {
     let told = |v: &Verdict| v.refusals.iter().any(|r| matches!(r, Refusal::PairsLost { .. }));
     let tried = counted(metric.lost + metric.n, "pair");
-    (metric.lost > 0 && !metric.verdict.as_ref().is_some_and(told))
-        .then(|| format!("{} of {tried} lost", metric.lost))
+    let lost = || match metric.n {
+        0 => "no pair has a figure".to_owned(),
+        _ => format!("{} of {tried} lost", metric.lost),
+    };
+    (metric.lost > 0 && !metric.verdict.as_ref().is_some_and(told)).then(lost)
 }
 
 /// Why trials of a cell failed, or attempts at them, and the findings of the others.

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use tare_analysis::Notice;
 use tare_analysis::change::{self, Change, RawChange};
 use tare_model::results::Results;
+use tare_model::size::counted;
 use tare_report::{benchmarks, sections};
 
 /// Puts a file beside a study, or before another.
@@ -97,6 +98,15 @@ fn gate(change: &Change, percent: f64) -> anyhow::Result<bool> {
         out::say(&format!(
             "warning: {} costs more than before, but perhaps by less than {percent} %",
             out::one_line(&doubtful.cell.to_string())
+        ));
+    }
+    let open = change.open().filter(|(_, c)| c.high > 1.0 + percent / 100.0);
+    let (n, most) = open.fold((0, 1.0_f64), |(n, most), (_, c)| (n + 1, most.max(c.high)));
+    if n > 0 {
+        out::say(&format!(
+            "not judged: {n} of {}: rises of up to {:.0} % are not ruled out",
+            counted(change.overheads.len(), "cost change"),
+            100.0 * (most - 1.0)
         ));
     }
     Ok(change.regressions().next().is_some())

@@ -218,11 +218,14 @@ fn cannot_run(barred: &Barred) -> String {
 /// Which files boxes will lack, and how they get them.
 fn not_there(left: &LeftBehind) -> String {
     let names: Vec<&str> = left.files.iter().map(|file| file.name.as_str()).collect();
-    let with = left
-        .files
-        .iter()
-        .map(|file| format!("--with {}", out::word(&file.path)));
-    let with: Vec<String> = with.collect();
+    let paths = left.files.iter().map(|file| &file.path);
+    let with = if left.is_of_file {
+        let quoted: Vec<String> = paths.map(|path| format!("{path:?}")).collect();
+        format!("with = [{}] to the role in the workload file", quoted.join(", "))
+    } else {
+        let options: Vec<String> = paths.map(|path| format!("--with {}", out::word(path))).collect();
+        options.join(" ")
+    };
     let renamed = left.files.iter().filter(|file| file.name != file.path);
     let renamed: Vec<String> = renamed
         .map(|file| {
@@ -237,7 +240,7 @@ fn not_there(left: &LeftBehind) -> String {
         names.join(", "),
         listed(&left.platforms),
         left.workload,
-        with.join(" "),
+        with,
         renamed.concat()
     )
 }

@@ -6,9 +6,10 @@ use crate::out;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use tare_analysis::trend::{self, Series};
+use tare_analysis::trend::{self, FEWEST_FOR_CHANGE, Series};
 use tare_host::host;
 use tare_model::results::{ReadError, Results, Together};
+use tare_model::size::counted;
 use tare_report::sections;
 
 /// Reads, puts in order and prints; a cost that rose is exit code 1 where that is asked for.
@@ -34,6 +35,13 @@ pub fn run(args: &TrendArgs) -> anyhow::Result<ExitCode> {
     trend
         .drifting()
         .for_each(|(series, _)| say_drift(series, percent));
+    let short = trend.short().count();
+    if short > 0 {
+        out::say(&format!(
+            "not judged: {short} of {}: a change is found from {FEWEST_FOR_CHANGE} runs on",
+            counted(trend.series.len(), "cost")
+        ));
+    }
     Ok(ExitCode::from(if failed { out::FAILED } else { 0 }))
 }
 

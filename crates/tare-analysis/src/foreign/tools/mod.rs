@@ -4,6 +4,7 @@
 
 mod criterion;
 mod go;
+mod google;
 mod hyperfine;
 mod jmh;
 mod pytest;
@@ -23,6 +24,7 @@ use tare_model::metric::Direction;
 /// A tool whose document is one JSON object. Those of JMH and github-action-benchmark are lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tool {
+    Google,
     Hyperfine,
     Pytest,
     /// `sample.json` of a benchmark.
@@ -53,6 +55,7 @@ const VALUE: &str = "value";
 struct Keys {
     results: Option<IgnoredAny>,
     benchmarks: Option<IgnoredAny>,
+    context: Option<IgnoredAny>,
     iters: Option<IgnoredAny>,
     times: Option<IgnoredAny>,
     reason: Option<IgnoredAny>,
@@ -89,6 +92,11 @@ impl Keys {
     const fn tool(&self) -> Option<Tool> {
         match self {
             Self { results: Some(_), .. } => Some(Tool::Hyperfine),
+            Self {
+                benchmarks: Some(_),
+                context: Some(_),
+                ..
+            } => Some(Tool::Google),
             Self {
                 benchmarks: Some(_), ..
             } => Some(Tool::Pytest),
@@ -128,10 +136,11 @@ pub(super) fn document<R: BufRead>(first: &str, lines: &mut Lines<R>) -> Result<
         return Ok(services::of_bmf(benchmarks));
     }
     // Messages are many documents, of which the first line is one.
-    let keys = serde_json::from_str::<Keys>(&text).or_else(|_| serde_json::from_str(first));
-    let keys = keys.map_err(|e| failed(Fault::BrokenDocument(tare_model::plain::fault(&e))))?;
+    let keys = serde_json::from_str::<Keys>(&text).or_else(|e| serde_json::from_str(first).map_err(|_| e));
+    let keys = keys.map_err(|e| failed(Fault::BrokenDocument(why(&e))))?;
     let broken = |why| failed(Fault::BrokenDocument(why));
     match keys.tool().ok_or_else(unknown)? {
+        Tool::Google => Ok(google::figures(parse(&text).map_err(broken)?)),
         Tool::Hyperfine => Ok(hyperfine::figures(parse(&text).map_err(broken)?)),
         Tool::Pytest => Ok(pytest::figures(parse(&text).map_err(broken)?)),
         Tool::CriterionSample => Ok(criterion::sample(source, &parse(&text).map_err(broken)?)),
@@ -158,7 +167,24 @@ pub(super) fn go<R: BufRead>(first: &str, lines: &mut Lines<R>) -> Result<Vec<Fi
 }
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
-    serde_json::from_str(text).map_err(|e| tare_model::plain::fault(&e))
+    serde_json::from_str(text).map_err(|e| why(&e))
+}
+
+/// Why a document cannot be read, with the way out of what people have.
+fn why(error: &serde_json::Error) -> String {
+    let line = error.line();
+    let told = tare_model::plain::fault(error);
+    match &*told {
+        "trailing characters" => format!(
+            "another document begins in line {line}: give each a file of its own, and each row of a table one line"
+        ),
+        "expected value" | "invalid number" => {
+            format!(
+                "line {line}: {told}: JSON has no NaN and no Infinity; write null for a figure that is none"
+            )
+        }
+        _ => format!("line {line}: {told}"),
+    }
 }
 
 /// Takes in what a file measured.

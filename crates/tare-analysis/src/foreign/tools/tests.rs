@@ -217,3 +217,35 @@ fn what_has_no_figures_is_told_with_what_to_do() {
     .unwrap_err();
     assert!(named.to_string().contains("give it alone"), "{named}");
 }
+
+#[test]
+fn a_figure_of_google_benchmark_is_the_mean_of_its_repetitions() {
+    let text = r#"{"context": {"num_cpus": 2}, "benchmarks": [
+        {"name": "copy/8", "run_type": "iteration", "real_time": 2.0, "cpu_time": 9.0, "time_unit": "us"},
+        {"name": "copy/8", "run_type": "iteration", "real_time": 4.0, "cpu_time": 9.0, "time_unit": "us"},
+        {"name": "copy/8_mean", "run_type": "aggregate", "real_time": 3.0, "cpu_time": 9.0, "time_unit": "us"},
+        {"name": "sort", "error_occurred": true, "error_message": "no input"}
+    ]}"#;
+    assert_eq!(
+        one("g.json", text),
+        ["copy/8: time s Lower [3e-6]", "sort: time s Lower [NaN]"]
+    );
+}
+
+#[test]
+fn what_is_no_single_document_is_told_with_the_way_out() {
+    let two = format!("{HYPERFINE}{HYPERFINE}");
+    assert!(refused(&two).contains("another document begins in line 8: give each a file of its own"));
+    let rows = "{\n  \"block\": 1\n}\n{\n  \"block\": 2\n}\n";
+    assert!(
+        refused(rows).contains("each row of a table one line"),
+        "{}",
+        refused(rows)
+    );
+    let nan = HYPERFINE.replace("0.1,", "NaN,");
+    assert!(
+        refused(&nan).contains("line 3: expected value: JSON has no NaN"),
+        "{}",
+        refused(&nan)
+    );
+}
