@@ -165,6 +165,19 @@ fn plain(line: &str) -> String {
     words.take(1).collect()
 }
 
+/// Share of the host's CPUs that is in use while somebody looks for so long.
+///
+/// # Errors
+/// If the host does not count.
+pub fn load(look: Duration) -> io::Result<f64> {
+    let meter = HostMeter::open()?;
+    let before = meter.cpu_times()?;
+    std::thread::sleep(look);
+    let after = meter.cpu_times()?;
+    let capacity = after.at.duration_since(before.at).as_secs_f64() * f64::from(meter.cpus());
+    Ok(Duration::from_nanos(after.busy_ns.saturating_sub(before.busy_ns)).as_secs_f64() / capacity)
+}
+
 fn noise(facts: &HostFacts) -> io::Result<Vec<Noise>> {
     let meter = HostMeter::open()?;
     let before = meter.cpu_times()?;

@@ -173,7 +173,13 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
     if analysis.study.protocol.stopping.is_fixed() {
         let chosen = Chosen::of(analysis, open);
         let time = time(analysis, &chosen, blocks);
-        let time = time.map(|seconds| format!(", in about {}", show_seconds(seconds)));
+        // What is estimated on a busy host is often too little.
+        let is_busy = analysis
+            .undisturbed
+            .as_ref()
+            .is_some_and(|of| 2 * of.disturbed > of.of);
+        let or_more = if is_busy { " or more" } else { "" };
+        let time = time.map(|seconds| format!(", in about {}{or_more}", show_seconds(seconds)));
         return Open {
             words: format!(
                 "To decide {what}{}, {}",

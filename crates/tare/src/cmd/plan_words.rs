@@ -196,6 +196,20 @@ fn read_figures(workload: &Workload) -> Vec<String> {
     .collect()
 }
 
+/// What other programs use of the host before a run, if that is much.
+pub fn busy(load: Option<f64>) -> String {
+    /// Less is marked in the trials that it disturbs.
+    const MUCH: f64 = 0.1;
+    let told = |load: f64| {
+        let percent = 100.0 * load;
+        let words = format!(
+            "other programs use {percent:.0} % of this host's CPUs: stop them, or expect wide intervals"
+        );
+        out::wrapped("busy", INDENT, &words)
+    };
+    load.filter(|load| *load > MUCH).map_or_else(String::new, told)
+}
+
 /// What cannot go well, a paragraph for each.
 pub fn foreseen(foreseen: &Foresight) -> String {
     let barred = foreseen.barred.iter();

@@ -9,12 +9,13 @@ use crate::progress::Progress as Display;
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 use tare_analysis::Comparison;
 use tare_analysis::{Analysis, analyze};
 use tare_host::{host, interrupt};
 use tare_lab::runner::{Event, Runner, Summary};
 use tare_lab::session::Session;
-use tare_lab::{resume, safe_file, versions};
+use tare_lab::{doctor, resume, safe_file, versions};
 use tare_model::results::{EndReason, Outcome, Results, TrialRecord};
 use tare_model::size::counted;
 use tare_model::study::Study;
@@ -78,6 +79,9 @@ fn resume(
     Ok(Session::resume(study, run, image, earlier)?)
 }
 
+/// How long is looked for what else runs.
+const LOOK: Duration = Duration::from_millis(200);
+
 /// Measures what the plan says, which is printed first; a study that cannot tell anything is not run.
 fn measure(session: &mut Session, output: &Path, quiet: bool) -> anyhow::Result<Summary> {
     let expected = session.cost();
@@ -91,6 +95,7 @@ fn measure(session: &mut Session, output: &Path, quiet: bool) -> anyhow::Result<
     let mut display = (!quiet).then(|| Display::new(expected.trials, expected.seconds).with_costs(output));
     if display.is_some() {
         out::say_lines(&plan);
+        out::say_lines(&plan_words::busy(doctor::load(LOOK).ok()));
         out::say(&format!("results in    {}\n", out::path(output)));
     }
     let mut observe = |event: Event<'_>| {
