@@ -29,7 +29,7 @@ pub struct Trend {
     pub copies: usize,
     /// What makes the order of the files doubtful.
     pub notices: Vec<Notice>,
-    /// The cost of every cell of the youngest file.
+    /// The cost of every cell of the newest file.
     pub series: Vec<Series>,
 }
 
@@ -121,7 +121,7 @@ pub enum NoTrend {
     /// There are too few files.
     #[error("a trend needs at least two results files, and there {} here: give a folder with more", if *.0 == 1 { "is one" } else { "is none" })]
     FewFiles(usize),
-    /// Nothing of the youngest file is in another one.
+    /// Nothing of the newest file is in another one.
     #[error("no cost of the newest file, {0}, is in any other file: a trend needs runs of the same study")]
     NothingInCommon(String),
 }
@@ -140,8 +140,8 @@ pub fn trend(files: &[(String, Results)], now_unix_ns: u64) -> Result<Trend, NoT
         .map(|(name, results)| (name, results, analyze(results)))
         .collect();
     files.sort_by_key(|(_, _, analysis)| started(analysis));
-    let youngest = files.last().map(|(_, results, analysis)| (*results, analysis));
-    let compared = youngest.iter().flat_map(|(_, analysis)| analysis.asked());
+    let newest = files.last().map(|(_, results, analysis)| (*results, analysis));
+    let compared = newest.iter().flat_map(|(_, analysis)| analysis.asked());
     let series: Vec<Series> = compared
         .filter_map(|comparison| series(comparison, &files))
         .collect();

@@ -55,21 +55,21 @@ pub struct LookFigures {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LookJudgement {
-    /// Settled: the 96 % interval is narrow enough.
+    /// Enough blocks: the 96 % interval is narrow enough.
     Narrow,
-    /// Settled: the 99.8 % interval lies within the margin.
+    /// Enough blocks: the 99.8 % interval lies within the margin.
     Within,
-    /// Settled: the 99.8 % interval lies beyond the margin, on one side.
+    /// Enough blocks: the 99.8 % interval lies beyond the margin, on one side.
     Beyond,
-    /// Given up: the cell or its baseline has no figure at all.
+    /// No more blocks: the cell or its baseline has no figure at all.
     NoPairs,
-    /// Open: the intervals are too wide.
+    /// More blocks are needed: the intervals are too wide.
     TooWide,
-    /// Open: it would be settled, but seems autocorrelated and has under 20 pairs.
+    /// More blocks are needed: the interval would do, but the blocks seem autocorrelated, with under 20 pairs.
     Autocorrelated,
-    /// Open: it would be settled, but seems skewed and has under 30 pairs.
+    /// More blocks are needed: the interval would do, but the blocks seem skewed, with under 30 pairs.
     Skewed,
-    /// Open: so many pairs were lost that there could be no verdict.
+    /// More blocks are needed: so many pairs were lost that there could be no verdict.
     TooFewPairs,
 }
 

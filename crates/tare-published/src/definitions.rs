@@ -28,13 +28,13 @@ pub const DEFINITIONS: &[Definition] = &[
         score: "Loss",
         formula: "(M - Mb) / Mb for times, (Mb - M) / Mb for rates",
         defined_by: "li2018",
-        remark: "Op with its sign: positive is worse",
+        remark: "signed: positive is worse",
     },
     Definition {
         score: "variability overhead",
         formula: "(S - Sb) / Sb, 0 where negative",
         defined_by: "li2018",
-        remark: "in words only: the standard deviation is tare's reading",
+        remark: "the study has no formula for variability, which tare takes as the standard deviation",
     },
     Definition {
         score: "standardised score",
@@ -58,7 +58,7 @@ pub const DEFINITIONS: &[Definition] = &[
         score: "PTO, PSO",
         formula: "r(largest) - 1, r(smallest) / r(largest) - 1",
         defined_by: "ghatrehsamani2020",
-        remark: "in words only: the formulas are tare's, and the verdicts too",
+        remark: "the study describes them without formulas; these and the verdicts are tare's",
     },
     Definition {
         score: "CHR",
@@ -68,7 +68,7 @@ pub const DEFINITIONS: &[Definition] = &[
     },
     Definition {
         score: "steadiness",
-        formula: "D / Db, D^2 half the mean squared difference of ln x between successive blocks",
+        formula: "D / Db, where D^2 is half the mean of (ln x - ln x of the block before)^2",
         defined_by: "tare",
         remark: "with a verdict of its own from 30 pairs on",
     },

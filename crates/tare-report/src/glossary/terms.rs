@@ -39,7 +39,7 @@ pub(super) fn add(glossary: &mut Glossary) {
         let parts = [score.formula, score.remark]
             .into_iter()
             .filter(|part| !part.is_empty());
-        let meaning = parts.collect::<Vec<_>>().join(": ");
+        let meaning = parts.collect::<Vec<_>>().join("; ");
         for name in names.split(", ") {
             glossary.add(SCORES, name, &meaning);
         }

@@ -131,7 +131,7 @@ fn ends(trend: &Trend) -> Table {
     let own = [
         Column::number("runs", ""),
         Column::interval("oldest", "cost over the baseline"),
-        Column::interval("youngest", "cost over the baseline"),
+        Column::interval("newest", "cost over the baseline"),
     ];
     let cost = |point: Option<&Point>| Cell::interval(point.map(|p| p.cost), Show::Ratio);
     let row = |series: &Series| {

@@ -126,6 +126,21 @@ fn reasons_for_no_verdict_in_short() {
 }
 
 #[test]
+fn words_of_remarks_and_messages() {
+    let words = [
+        "bootstrap-t",
+        "CPU-bound",
+        "not judged",
+        "overload",
+        "quantile ratios",
+        "regression",
+        "run stopped",
+        "Welch",
+    ];
+    explained(words.map(str::to_owned));
+}
+
+#[test]
 fn columns_of_exports() {
     let code = std::fs::read_to_string(folder("crates/tare-report/src/export/mod.rs")).unwrap();
     let column = |line: &str| {
