@@ -1,6 +1,6 @@
 //! Files that tare writes where its user says: what they must not take the place of.
 
-use anyhow::Context;
+use std::io;
 use std::path::Path;
 use tare_lab::safe_file;
 
@@ -50,6 +50,15 @@ pub fn refuse_same(page: &Path, results: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Why a file is not written, and what to do: another path does not help where the disk is full.
+pub fn unwritten(file: &str, option: &str, error: &io::Error) -> anyhow::Error {
+    let advice = match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "free disk space there".to_owned(),
+        _ => format!("give a writable path with {option}"),
+    };
+    anyhow::anyhow!("cannot write {file}: {error}; {advice}")
+}
+
 impl Made {
     /// Such a file takes the place of nothing but an older one: not of a device, a pipe or
     /// somebody's notes, nor of what a link leads to, which another user may have put there.
@@ -63,7 +72,7 @@ impl Made {
         let shown = path.display();
         let found = match std::fs::symlink_metadata(path) {
             Ok(found) => found,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
             // Who cannot look does not know that nothing is there.
             Err(e) => anyhow::bail!("cannot read {shown}: {e}; give another path with {option}"),
         };
@@ -76,7 +85,7 @@ impl Made {
             "{shown} is a folder: give the path of a {what} with {option}, such as {}",
             path.join(example).display()
         );
-        let is_ours = || -> std::io::Result<bool> {
+        let is_ours = || -> io::Result<bool> {
             let begins = safe_file::beginning(path, start.len() as u64)?;
             Ok(begins.is_empty() || begins.eq_ignore_ascii_case(start))
         };
@@ -90,25 +99,35 @@ impl Made {
     /// Refuses a file that cannot be written, before anything is measured for it.
     pub fn check(&self, path: &Path) -> anyhow::Result<()> {
         self.refuse_foreign(path)?;
-        safe_file::try_replace(path).with_context(|| {
-            format!(
-                "cannot write {} {}: give a writable path",
-                self.what,
-                path.display()
-            )
-        })
+        safe_file::try_replace(path).map_err(|e| self.unwritten(path, &e))
     }
 
     /// Writes one; an older one of the same name is replaced whole.
     pub fn write(&self, path: &Path, text: &str) -> anyhow::Result<()> {
         self.refuse_foreign(path)?;
-        safe_file::replace(path, MODE, text.as_bytes()).with_context(|| {
-            format!(
-                "cannot write {} {}: give a writable path with {}",
-                self.what,
-                path.display(),
-                self.option
-            )
-        })
+        safe_file::replace(path, MODE, text.as_bytes()).map_err(|e| self.unwritten(path, &e))
+    }
+
+    fn unwritten(&self, path: &Path, error: &io::Error) -> anyhow::Error {
+        unwritten(&format!("{} {}", self.what, path.display()), self.option, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_needs_room_and_not_another_path() {
+        let told = |kind: io::ErrorKind| PAGE.unwritten(Path::new("p.html"), &kind.into()).to_string();
+        assert_eq!(
+            told(io::ErrorKind::StorageFull),
+            "cannot write page p.html: no storage space; free disk space there"
+        );
+        let denied = told(io::ErrorKind::PermissionDenied);
+        assert!(
+            denied.ends_with("permission denied; give a writable path with --html"),
+            "{denied}"
+        );
     }
 }

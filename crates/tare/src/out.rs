@@ -20,9 +20,13 @@ pub const INTERRUPTED: u8 = 130;
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e.into()),
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(unwritten(&e)),
         _ => Ok(()),
     }
+}
+
+fn unwritten(error: &io::Error) -> anyhow::Error {
+    anyhow::anyhow!("cannot write to standard output: {error}")
 }
 
 /// Says a line on standard error. That nobody listens any more (`| head`, a closed

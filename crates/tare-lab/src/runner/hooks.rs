@@ -51,9 +51,27 @@ fn run(
         Err(error) => Err(failures::failure(&error)),
     };
     ended.map_err(|failure| Failure {
-        detail: format!("its {which}, {}: {}", quoted(argv), failure.detail),
+        detail: format!(
+            "its {which}, {}: {}{}",
+            quoted(argv),
+            failure.detail,
+            shell_hint(argv)
+        ),
         ..failure
     })
+}
+
+/// What to do where words look like a line for a shell, such as `rm x; ls`. Words with blanks were quoted.
+fn shell_hint(argv: &[String]) -> &'static str {
+    let of_shell = |word: &String| {
+        !word.contains(char::is_whitespace)
+            && (word.ends_with(';') || word.contains(['|', '>', '<', '&', '$', '*']))
+    };
+    if argv.iter().any(of_shell) {
+        "; it runs without a shell: a line for a shell needs one, as in \"sh -c 'rm -f x; ls'\""
+    } else {
+        ""
+    }
 }
 
 /// Words for people: one with blanks in it is seen to be one.
@@ -63,4 +81,23 @@ fn quoted(argv: &[String]) -> String {
         false => word.clone(),
     });
     quoted.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_line_for_a_shell_gets_the_hint() {
+        let hint = |line: &[&str]| shell_hint(&line.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
+        assert!(hint(&["rm", "x;", "ls"]).contains("sh -c"));
+        assert!(hint(&["rm", "/tmp/*"]).contains("sh -c"));
+        for line in [
+            &["rm", "x"][..],
+            &["sh", "-c", "rm x; ls"],
+            &["psql", "-c", "select 1;"],
+        ] {
+            assert_eq!(hint(line), "", "{line:?}");
+        }
+    }
 }

@@ -2,7 +2,6 @@
 
 use crate::args::ExportArgs;
 use crate::{files, out};
-use anyhow::Context;
 use std::path::Path;
 use std::process::ExitCode;
 use tare_lab::safe_file;
@@ -48,7 +47,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     safe_file::replace(output, 0o644, &bytes)
-        .with_context(|| format!("cannot write {}: give a writable path with -o", output.display()))?;
+        .map_err(|e| files::unwritten(&output.display().to_string(), "-o", &e))?;
     out::say(&format!("{} rows written to {}", rows.len(), out::path(output)));
     Ok(ExitCode::SUCCESS)
 }

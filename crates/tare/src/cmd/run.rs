@@ -208,47 +208,67 @@ fn output_path(named: Option<&Path>, run: &Run) -> PathBuf {
     named.map_or_else(|| format!("tare-results-{id}.jsonl").into(), Path::to_owned)
 }
 
+/// Shows what was measured, which a failure to do so must not lose.
 fn finish(asked: &CostFormArgs, output: &Path, summary: Summary) -> anyhow::Result<ExitCode> {
     let results = Results::read(output)?;
     let analysis = analyze(&results);
+    show(asked, output, &analysis).map_err(|e| {
+        let file = out::word(&output.display().to_string());
+        anyhow::anyhow!("{e:#}; the results are in {file}: show them with 'tare report {file}'")
+    })?;
+    Ok(end(&results, &analysis, output, &summary))
+}
+
+fn show(asked: &CostFormArgs, output: &Path, analysis: &Analysis) -> anyhow::Result<()> {
     let document = || Document {
         whole: forms::whole_page(output, asked.forms.html.as_deref()),
-        ..sections::report(&analysis)
+        ..sections::report(analysis)
     };
     if asked.prints_other() {
-        let costs = benchmarks::of_report(&analysis);
-        forms::tell_costs(asked, &[output], &document(), &analysis, &costs)?;
-    } else {
-        if !asked.is_empty() {
-            forms::write(&asked.forms, &[output], &document())?;
-        }
-        report::answer(&analysis, &asked.forms, output)?;
-    }
-    let file = out::word(&output.display().to_string());
-    if asked.prints_other() {
+        let costs = benchmarks::of_report(analysis);
+        forms::tell_costs(asked, &[output], &document(), analysis, &costs)?;
+        let file = out::word(&output.display().to_string());
         out::say(&format!("results: {file}"));
+        return Ok(());
     }
+    if !asked.is_empty() {
+        forms::write(&asked.forms, &[output], &document())?;
+    }
+    report::answer(analysis, &asked.forms, output)
+}
+
+/// Says how the run ended.
+fn end(results: &Results, analysis: &Analysis, output: &Path, summary: &Summary) -> ExitCode {
+    let file = out::word(&output.display().to_string());
     if summary.reason == EndReason::Interrupted {
         out::say(&format!("stopped; continue with: tare run --resume {file}"));
-        return Ok(ExitCode::from(out::INTERRUPTED));
+        return ExitCode::from(out::INTERRUPTED);
     }
+    let measured = results.trials().any(is_measured);
     // Where one block was all that was asked for, there is nothing to go on with.
     if summary.reason == EndReason::Fruitless && results.header.study.protocol.blocks > 1 {
-        out::say(&format!(
-            "the run ended after its first block, which left nothing to compare; to continue anyway: tare run --resume {file}"
-        ));
+        out::say(&fruitless(measured, &file));
     }
     let said = [
-        (summary.failed > 0 || summary.refused > 0).then(|| what_failed(&summary)),
-        nothing_measured(&results).or_else(|| nothing_compared(&analysis)),
+        (summary.failed > 0 || summary.refused > 0).then(|| what_failed(summary)),
+        nothing_measured(results).or_else(|| nothing_compared(analysis)),
     ];
     said.iter().flatten().for_each(|line| out::say(line));
-    let measured = results.trials().any(is_measured);
-    Ok(if summary.failed > 0 || summary.refused > 0 || !measured {
+    if summary.failed > 0 || summary.refused > 0 || !measured {
         ExitCode::from(out::FAILED)
     } else {
         ExitCode::SUCCESS
-    })
+    }
+}
+
+/// More blocks may help if something succeeded; if nothing did, what failed is to be mended first.
+fn fruitless(measured: bool, file: &str) -> String {
+    let anyway = if measured {
+        format!("; to continue anyway: tare run --resume {file}")
+    } else {
+        String::new()
+    };
+    format!("the run ended after its first block, which left nothing to compare{anyway}")
 }
 
 fn is_measured(trial: &TrialRecord) -> bool {
@@ -299,6 +319,12 @@ fn what_failed(summary: &Summary) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_in_which_nothing_succeeded_is_not_to_be_continued() {
+        assert!(fruitless(true, "r.jsonl").ends_with("tare run --resume r.jsonl"));
+        assert!(!fruitless(false, "r.jsonl").contains("--resume"));
+    }
 
     #[test]
     fn only_what_failed_is_told() {

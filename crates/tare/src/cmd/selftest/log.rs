@@ -1,6 +1,7 @@
 //! The log of campaigns: JSON lines, the first says what the rest is. A campaign
 //! is a line or is not there, so that a killed self-test goes on where it was.
 
+use crate::files;
 use anyhow::Context;
 use serde::Serialize;
 use std::fs::File;
@@ -24,12 +25,7 @@ impl Log {
     /// Makes a new log; nothing is left if its header cannot be written.
     pub fn create(path: &Path, header: &Header) -> anyhow::Result<Self> {
         let made = safe_file::create(path, 0o644);
-        let file = made.with_context(|| {
-            format!(
-                "cannot create log {}: give a writable path with --log",
-                path.display()
-            )
-        })?;
+        let file = made.map_err(|e| files::unwritten(&format!("log {}", path.display()), "--log", &e))?;
         let mut log = Self {
             file,
             path: path.to_owned(),
