@@ -22,7 +22,7 @@ pub enum ImageError {
     },
     /// Others could change what is in the store.
     #[error(
-        "the image store {path} is open to other users: {why}; choose a folder that only you can write to or rename"
+        "cannot use the image store {path}, which is not yours alone: {why}; choose a folder that only you can write to or rename"
     )]
     Open {
         /// Folder of the store.

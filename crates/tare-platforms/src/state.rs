@@ -41,7 +41,7 @@ pub enum StateError {
     },
     /// Others can change what is in the state folder.
     #[error(
-        "the state folder {path} is open to other users: {why}; choose a folder with --state-dir that only you can write to or rename"
+        "cannot use the state folder {path}, which is not yours alone: {why}; choose a folder with --state-dir that only you can write to or rename"
     )]
     Open {
         /// The folder.

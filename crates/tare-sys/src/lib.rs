@@ -8,7 +8,7 @@ pub mod regular;
 pub mod shifted;
 pub mod starter;
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -54,6 +54,29 @@ impl Reaped {
             ..Self::default()
         }
     }
+}
+
+/// Where programs for administrators lie, which many systems leave out of an ordinary user's PATH.
+const FOR_ADMINISTRATORS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
+
+/// Lets this process find programs for administrators, after all others. Does nothing if it has several threads:
+/// one of them could be reading the environment.
+pub fn search_for_administrators() {
+    let threads = std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
+    let Some(path) = std::env::var_os("PATH").filter(|_| threads == 1) else {
+        return;
+    };
+    if let Some(path) = with_administrators(&path) {
+        // SAFETY: this thread is the only one, so nothing else reads or writes the environment.
+        unsafe { std::env::set_var("PATH", path) };
+    }
+}
+
+fn with_administrators(path: &OsStr) -> Option<OsString> {
+    let listed: Vec<PathBuf> = std::env::split_paths(path).collect();
+    let more = FOR_ADMINISTRATORS.map(PathBuf::from).into_iter();
+    let more = more.filter(|folder| !listed.contains(folder));
+    std::env::join_paths(listed.iter().cloned().chain(more)).ok()
 }
 
 /// Lets the calling thread run before all that share the CPU by weight, or no longer so.
@@ -572,6 +595,16 @@ fn tsc() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn folders_for_administrators_are_searched_last_and_once() {
+        let searched = |path: &str| with_administrators(OsStr::new(path)).unwrap();
+        assert_eq!(
+            searched("/usr/bin:/bin"),
+            "/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+        );
+        assert_eq!(searched("/usr/sbin:/bin"), "/usr/sbin:/bin:/usr/local/sbin:/sbin");
+    }
 
     #[test]
     fn text_is_what_a_file_has_mapped_to_be_run_alone() {

@@ -83,7 +83,7 @@ fn changeable(at: &Path, meta: &Metadata) -> Option<String> {
     let (mode, shown) = (meta.mode() & 0o7777, at.display());
     if ![0, us].contains(&meta.uid()) {
         let what = if meta.is_symlink() { "the link " } else { "" };
-        return Some(format!("{what}{shown} belongs to user {}", meta.uid()));
+        return Some(format!("{what}{shown} {}", owned_by(meta.uid(), us)));
     }
     // In a sticky folder, such as /tmp, only the owner renames what is there.
     let keeps_names = meta.is_symlink() || mode & 0o1000 != 0;
@@ -95,12 +95,20 @@ fn open_itself(at: &Path, meta: &Metadata, others: Others) -> Option<String> {
     let us = rustix::process::geteuid().as_raw();
     let (mode, shown) = (meta.mode() & 0o7777, at.display());
     if meta.uid() != us {
-        return Some(format!("{shown} belongs to user {}", meta.uid()));
+        return Some(format!("{shown} {}", owned_by(meta.uid(), us)));
     }
     if others == Others::Nothing && mode & 0o077 != 0 {
         return Some(format!("others can reach {shown} (mode {mode:o}): chmod 700 it"));
     }
     (mode & 0o022 != 0).then(|| others_write(at, mode))
+}
+
+fn owned_by(owner: u32, us: u32) -> String {
+    let name = |uid| match uid {
+        0 => "root".to_owned(),
+        uid => format!("user {uid}"),
+    };
+    format!("belongs to {}, not to you ({})", name(owner), name(us))
 }
 
 fn others_write(at: &Path, mode: u32) -> String {
@@ -111,6 +119,12 @@ fn others_write(at: &Path, mode: u32) -> String {
 mod tests {
     use super::*;
     use std::os::unix::fs::{PermissionsExt, lchown, symlink};
+
+    #[test]
+    fn an_owner_is_named_beside_who_asks() {
+        assert_eq!(owned_by(0, 1000), "belongs to root, not to you (user 1000)");
+        assert_eq!(owned_by(1001, 0), "belongs to user 1001, not to you (root)");
+    }
 
     #[test]
     fn a_way_that_another_user_can_lead_elsewhere_is_told() {

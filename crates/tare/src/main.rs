@@ -28,6 +28,7 @@ fn main() -> ExitCode {
     if tare_agent::is_meant() {
         return tare_agent::run(Some(tare_platforms::launch_inner));
     }
+    tare_sys::search_for_administrators();
     match Cli::try_parse().map(|cli| run(cli.command)) {
         Ok(done) => done.unwrap_or_else(|error| out::fail(&error)),
         Err(error) if error.kind() == ErrorKind::InvalidUtf8 => out::fail(&not_utf8()),

@@ -13,6 +13,10 @@ use tare_platforms::state::{self, StateError};
 const UNTESTED: &str =
     "untested: this driver was written from the engine's documentation and has never run on it";
 
+/// What an ordinary user can do wherever no platform is ready.
+const WITHOUT_ROOT: &str =
+    "Without root, these work: tare report, compare, analyze, advise, serve and kernel.";
+
 /// Examines and prints.
 pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     let state = args.state.folder();
@@ -49,8 +53,11 @@ fn text(findings: &Findings) -> String {
     let mut text = String::from("Platforms\n");
     let names = findings.platforms.iter().map(|platform| platform.name.len());
     let width = names.max().unwrap_or(0);
-    for found in &findings.platforms {
-        platform(&mut text, found, width);
+    for found in alike(&findings.platforms) {
+        platforms(&mut text, &found, width);
+    }
+    if !rustix::process::geteuid().is_root() {
+        text += &out::wrapped("", 2, WITHOUT_ROOT);
     }
     text += "\nImages\n";
     for found in &findings.images {
@@ -77,14 +84,43 @@ fn text(findings: &Findings) -> String {
     text
 }
 
-/// One platform; its name has `width` columns.
-fn platform(text: &mut String, platform: &PlatformFinding, width: usize) {
+/// The platforms in their order, with those that miss the same beside the first of them.
+fn alike(platforms: &[PlatformFinding]) -> Vec<Vec<&PlatformFinding>> {
+    let misses_the_same = |a: &PlatformFinding, b: &PlatformFinding| {
+        a.ready.is_none()
+            && b.ready.is_none()
+            && (&a.missing, &a.fix, a.untested) == (&b.missing, &b.fix, b.untested)
+    };
+    let mut groups: Vec<Vec<&PlatformFinding>> = Vec::new();
+    for platform in platforms {
+        match groups
+            .iter_mut()
+            .find(|group| misses_the_same(group[0], platform))
+        {
+            Some(group) => group.push(platform),
+            None => groups.push(vec![platform]),
+        }
+    }
+    groups
+}
+
+/// Platforms of which the same is said; the name of one has `width` columns.
+fn platforms(text: &mut String, alike: &[&PlatformFinding], width: usize) {
     const STATE: usize = 10;
     let indent = 2 + STATE + width + 1;
-    let first = format!("  {:STATE$}{}", standing(platform), platform.name);
     let blank = " ".repeat(indent);
+    let (found, first) = match alike {
+        [found] => (found, format!("  {:STATE$}{}", standing(found), found.name)),
+        [found, ..] => {
+            let names: Vec<&str> = alike.iter().map(|platform| platform.name).collect();
+            let first = format!("  {:STATE$}", standing(found));
+            *text += &out::wrapped(first.trim_end(), 2 + STATE, &names.join(", "));
+            (found, blank.clone())
+        }
+        [] => return,
+    };
     let mut row = |first: &str, words: &str, more: usize| *text += &out::wrapped(first, indent + more, words);
-    match &platform.ready {
+    match &found.ready {
         Some(version) => {
             row(&first, &version.version, 0);
             for (key, value) in &version.details {
@@ -92,11 +128,11 @@ fn platform(text: &mut String, platform: &PlatformFinding, width: usize) {
             }
         }
         None => {
-            row(&first, platform.missing.as_deref().unwrap_or(""), 0);
-            row(&format!("{blank}->"), platform.fix.as_deref().unwrap_or(""), 3);
+            row(&first, found.missing.as_deref().unwrap_or(""), 0);
+            row(&format!("{blank}->"), found.fix.as_deref().unwrap_or(""), 3);
         }
     }
-    if platform.untested {
+    if found.untested {
         row(&blank, UNTESTED, 0);
     }
 }
@@ -146,10 +182,41 @@ mod tests {
     #[test]
     fn long_names_keep_their_columns_and_emulation_is_told() {
         let mut text = String::new();
-        platform(&mut text, &finding("vm", Some("tcg")), 16);
-        platform(&mut text, &finding("cloud-hypervisor", Some("kvm")), 16);
+        platforms(&mut text, &[&finding("vm", Some("tcg"))], 16);
+        platforms(&mut text, &[&finding("cloud-hypervisor", Some("kvm"))], 16);
         assert!(text.contains("  emulated  vm               engine 1"), "{text}");
         assert!(text.contains("  ready     cloud-hypervisor engine 1"), "{text}");
         assert!(text.lines().all(|line| line.len() <= out::width()), "{text}");
+    }
+
+    #[test]
+    fn what_several_platforms_miss_is_told_once() {
+        let missing = |name: &'static str, why: &str| PlatformFinding {
+            untested: false,
+            ready: None,
+            missing: Some(why.to_owned()),
+            fix: Some("sudo".to_owned()),
+            ..finding(name, None)
+        };
+        let all = [
+            missing("native", "not root"),
+            missing("oci", "no crun"),
+            missing("lxc", "not root"),
+        ];
+        let mut text = String::new();
+        for group in alike(&all) {
+            platforms(&mut text, &group, 6);
+        }
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        assert_eq!(
+            lines,
+            [
+                "missing   native, lxc",
+                "not root",
+                "-> sudo",
+                "missing   oci    no crun",
+                "-> sudo"
+            ]
+        );
     }
 }
