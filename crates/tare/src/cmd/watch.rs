@@ -6,13 +6,14 @@ use crate::args::forms::FormArgs;
 use crate::out;
 use anyhow::Context;
 use console::Term;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::ExitCode;
 use std::thread::sleep;
 use std::time::Duration;
 use tare_analysis::analyze;
 use tare_analysis::{RunFacts, run_facts};
-use tare_host::interrupt;
+use tare_host::{host, interrupt};
 use tare_lab::is_written;
 use tare_lab::resume::Progress;
 use tare_model::results::Results;
@@ -31,6 +32,7 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
     interrupt::install().context("cannot handle signals")?;
     let screen = Term::stdout();
     let mut seen = None;
+    let mut is_ours = false;
     loop {
         let length = std::fs::metadata(&args.file).map(|m| m.len()).ok();
         if seen != length || seen.is_none() {
@@ -39,7 +41,9 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
             // Not the whole analysis, which nobody is to wait for beside a run that measures.
             let run = run_facts(&results);
             let ended = run.end.is_some();
-            let state = state(&results, &run);
+            is_ours = is_of_this_user_and_host(&args.file, &results);
+            let left = !ended && is_left(&args.file, is_ours);
+            let state = state(&results, &run, left);
             if args.once || ended || !screen.is_term() {
                 out::print(&format!("{state}\n"))?;
             } else {
@@ -49,11 +53,11 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
             if ended && !args.once {
                 report::answer(&analyze(&results), &FormArgs::default(), &args.file)?;
             }
-            if args.once || ended {
+            if ended || args.once && !left {
                 return Ok(ExitCode::SUCCESS);
             }
         }
-        if is_left(&args.file) {
+        if is_left(&args.file, is_ours) {
             let file = out::word(&args.file.display().to_string());
             out::say(&format!(
                 "no process on this host writes to {file}: its run was killed, or is on another host; to continue it: tare run --resume {file}"
@@ -66,12 +70,21 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Whether its run is gone: nobody holds the file, and it has not grown for a while.
-fn is_left(file: &Path) -> bool {
+/// Whether a lock of its writer would be seen: not that of another user, or on another host.
+fn is_of_this_user_and_host(file: &Path, results: &Results) -> bool {
+    let is_mine = file
+        .metadata()
+        .is_ok_and(|about| about.uid() == rustix::process::geteuid().as_raw());
+    let id = host::facts().id;
+    is_mine && id.is_some() && id == results.header.host.id
+}
+
+/// Whether its run is gone: nobody holds the file and, if somebody unseen may, it has not grown for a while.
+fn is_left(file: &Path, is_ours: bool) -> bool {
     let age = std::fs::metadata(file)
         .and_then(|about| about.modified())
         .map(|at| at.elapsed().unwrap_or_default());
-    age.is_ok_and(|age| age > LEFT_AFTER) && !is_written(file)
+    age.is_ok_and(|age| is_ours || age > LEFT_AFTER) && !is_written(file)
 }
 
 /// Waits; whether nobody wishes to stop.
@@ -84,13 +97,13 @@ fn wait() -> bool {
 }
 
 /// `block 3 of 10, 58 of 192 trials, about 12 min left`.
-fn state(results: &Results, run: &RunFacts) -> String {
+fn state(results: &Results, run: &RunFacts, is_left: bool) -> String {
     let blocks = run.blocks_planned;
     let total = u64::from(blocks) * results.header.study.cells().len() as u64;
     let progress = Progress::of(results);
     let done = u64::from(progress.n_done()).min(total);
     let block = results.trials().map(|t| t.block + 1).max().unwrap_or(0);
-    let left = time_left(results, run, done, total);
+    let left = time_left(results, run, done, total).filter(|_| !is_left);
     let left = left.map_or_else(String::new, |left| format!(", about {} left", show_seconds(left)));
     let failed = run.trials.failed;
     let failed = if failed > 0 {

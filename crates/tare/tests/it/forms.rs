@@ -167,6 +167,14 @@ fn advice_says_what_is_shown_and_what_is_not_known() {
     tare.refused("advise r.jsonl --weigh memory=-1", &["at least 0"]);
 }
 
+/// Lines of a results file as another host writes them.
+fn with_other_host(lines: &str) -> String {
+    let (header, rest) = lines.split_once('\n').unwrap();
+    let mut header: serde_json::Value = serde_json::from_str(header).unwrap();
+    header["host"]["id"] = "another".into();
+    format!("{header}\n{rest}")
+}
+
 #[test]
 fn a_run_is_watched_by_its_file() {
     let tare = Tare::beside_others();
@@ -177,9 +185,22 @@ fn a_run_is_watched_by_its_file() {
     let whole = fs::read_to_string(tare.path("r.jsonl")).unwrap();
     let half: Vec<&str> = whole.lines().take(whole.lines().count() / 2).collect();
     fs::write(tare.path("half.jsonl"), half.join("\n") + "\n").unwrap();
+    // Nobody on this host writes to it: of a run that was killed nothing more comes.
+    let killed = tare.run("watch half.jsonl --once");
+    assert_eq!(killed.code, 1, "{killed:?}");
+    assert!(
+        killed.stdout.contains(" of 10, ") && !killed.stdout.contains(" left"),
+        "{killed:?}"
+    );
+    assert!(
+        killed.stderr.contains("tare run --resume half.jsonl"),
+        "{killed:?}"
+    );
+    // One on another host may go on until the file has not grown for long.
+    let elsewhere = fs::read_to_string(tare.path("half.jsonl")).unwrap();
+    fs::write(tare.path("half.jsonl"), with_other_host(&elsewhere)).unwrap();
     let told = tare.ok("watch half.jsonl --once").stdout;
     assert!(told.contains(" of 10, ") && told.contains(" left"), "{told}");
-    // Of a run that was killed long ago nothing more comes.
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
     let file = fs::File::options()
         .write(true)
