@@ -19,7 +19,7 @@ pub(crate) fn failure(error: &LinkError) -> Failure {
     let detail = match error {
         // The agent's words alone say what is wrong.
         LinkError::Refused {
-            code: ErrorCode::Taken,
+            code: ErrorCode::Taken | ErrorCode::CannotStart,
             message,
             ..
         } => message.clone(),

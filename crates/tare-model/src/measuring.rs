@@ -166,8 +166,13 @@ impl fmt::Display for Slicing {
 
 /// What was given says nothing of slices.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not a slicing: give auto, off, turns, or a slice length from 1ms to 1s")]
-pub struct SlicingError(String);
+pub enum SlicingError {
+    #[error("'{0}' is not a slicing: give auto, off, turns, or a slice length from 1ms to 1s")]
+    Unknown(String),
+    /// A number that is a length in milliseconds.
+    #[error("'{0}' has no unit: write {0}ms")]
+    NoUnit(String),
+}
 
 /// Reads `auto`, `off`, `turns` or the length of a slice, such as `20ms`.
 impl FromStr for Slicing {
@@ -178,12 +183,25 @@ impl FromStr for Slicing {
             "auto" => Ok(Self::AUTO),
             "off" => Ok(Self::Off),
             "turns" => Ok(Self::TURNS),
-            _ => parse_seconds(text)
-                .ok()
-                .filter(|seconds| Self::LENGTHS.contains(seconds))
+            _ => length(text)
                 .map(|seconds| Self::Auto { seconds })
-                .ok_or_else(|| SlicingError(text.chars().take(40).collect())),
+                .ok_or_else(|| not_a_slicing(text)),
         }
+    }
+}
+
+fn length(text: &str) -> Option<f64> {
+    parse_seconds(text)
+        .ok()
+        .filter(|seconds| Slicing::LENGTHS.contains(seconds))
+}
+
+fn not_a_slicing(text: &str) -> SlicingError {
+    let shown = text.chars().take(40).collect();
+    if length(&format!("{text}ms")).is_some() {
+        SlicingError::NoUnit(shown)
+    } else {
+        SlicingError::Unknown(shown)
     }
 }
 
@@ -218,5 +236,7 @@ mod tests {
             let error = text.parse::<Slicing>().unwrap_err().to_string();
             assert!(error.contains("from 1ms to 1s"), "{error}");
         }
+        let error = "20".parse::<Slicing>().unwrap_err().to_string();
+        assert_eq!(error, "'20' has no unit: write 20ms");
     }
 }

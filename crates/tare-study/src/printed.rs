@@ -73,7 +73,8 @@ pub enum PrintedError {
     },
     /// Nothing says which direction is better.
     #[error(
-        "metric '{name}': '{unit}' does not say whether more or less is better: give --higher or --lower (in a file: direction = \"higher\" or \"lower\")"
+        "metric '{name}': {} whether more or less is better: give --higher or --lower (in a file: direction = \"higher\" or \"lower\")",
+        undecided(.unit)
     )]
     Direction {
         /// The metric.
@@ -91,6 +92,18 @@ pub enum PrintedError {
     #[error("check: {0}")]
     Check(ExtractError),
 }
+
+/// A user who gave no unit did not write that of a plain number.
+fn undecided(unit: &str) -> String {
+    if unit == PLAIN {
+        "no unit given that says, such as op/s or ms,".to_owned()
+    } else {
+        format!("'{unit}' does not say")
+    }
+}
+
+/// The unit of a plain number.
+pub const PLAIN: &str = "1";
 
 /// Longest name of a metric: columns of reports hold it.
 const LONGEST_NAME: usize = 24;
@@ -211,8 +224,17 @@ mod tests {
         assert!(told(wish("A b", "s", "(x)")).contains("is not a metric name"));
         assert!(told(wish("wall", "s", "(x)")).contains("already exists"));
         assert!(told(wish("rate", "mb/s", "(x)")).contains("write Mbit/s or MB/s"));
-        assert!(told(wish("score", "1", "(x)")).contains("give --higher or --lower"));
+        let plain = told(wish("score", "1", "(x)"));
+        assert!(
+            plain.contains("no unit given") && !plain.contains("'1'"),
+            "{plain}"
+        );
+        assert!(plain.contains("give --higher or --lower"), "{plain}");
+        assert!(told(wish("score", "points", "(x)")).contains("'points' does not say"));
         assert!(told(wish("rate", "op/s", "x")).contains("put only the figure"));
-        assert!(told(wish("rate", "op/s", "(")).contains("is not a regular expression"));
+        assert_eq!(
+            told(wish("rate", "op/s", "^ok(")),
+            "metric 'rate': '^ok(' is not a regular expression: unclosed group"
+        );
     }
 }

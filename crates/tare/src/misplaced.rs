@@ -86,6 +86,12 @@ fn nearest_subcommand(arguments: &[String]) -> Option<String> {
 /// A program in the place of the subcommand.
 fn subcommand(arguments: &[String]) -> Option<String> {
     let word = arguments.get(1)?;
+    if word == "resume" {
+        return Some(format!(
+            "'resume' is not a subcommand but an option of run: tare run --resume {}",
+            typed(&arguments[2..])
+        ));
+    }
     let is_program = nearest_subcommand(arguments).is_none() && carry::find_program(word).is_ok();
     is_program.then(|| {
         let words = &arguments[1..];
@@ -298,6 +304,13 @@ mod tests {
         ] {
             assert!(told(line).ends_with(end), "{line}: {}", told(line));
         }
+    }
+
+    #[test]
+    fn to_resume_is_an_option_of_run() {
+        let arguments = ["tare", "resume", "a b.jsonl"].map(str::to_owned);
+        let told = subcommand(&arguments).unwrap_or_default();
+        assert!(told.ends_with(": tare run --resume 'a b.jsonl'"), "{told}");
     }
 
     #[test]

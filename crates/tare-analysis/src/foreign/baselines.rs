@@ -2,6 +2,7 @@
 
 use super::Table;
 use super::fault::{DataError, Fault, short};
+use tare_model::shell::word;
 
 /// One metric of one cell to be held against its baseline.
 pub(super) struct Job {
@@ -72,11 +73,11 @@ fn baseline_of(table: &Table, cell: u32, option: Option<&str>) -> Result<Option<
     option.map(find).transpose()
 }
 
-/// The first few names of cells.
+/// The first few names of cells, as a shell takes them.
 fn cells_of(table: &Table) -> String {
     const SHOWN: usize = 6;
     let cells = table.cells.all();
-    let mut names: Vec<String> = cells.iter().take(SHOWN).map(|c| short(c)).collect();
+    let mut names: Vec<String> = cells.iter().take(SHOWN).map(|c| word(&short(c))).collect();
     if cells.len() > SHOWN {
         names.push(format!("{} more", cells.len() - SHOWN));
     }

@@ -60,7 +60,11 @@ fn figures(analysis: &Analysis) -> Vec<Doubt> {
             "{} of {} {}{}: {} ({})",
             f.times,
             f.of,
-            f.counted,
+            if f.of == 1 {
+                f.counted.trim_end_matches('s')
+            } else {
+                f.counted
+            },
             mostly(analysis, f),
             findings::meaning(f.finding),
             f.finding

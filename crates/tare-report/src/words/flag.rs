@@ -17,7 +17,11 @@ pub(crate) fn words(flag: &Flag) -> String {
                 ""
             };
             let odd = odd.map_or_else(String::new, |odd| {
-                format!("; block {} alone costs {}", odd.number, ratio(odd.cost))
+                format!(
+                    "; without block {}, where the cost is {}, blocks differ less than half as much",
+                    odd.number,
+                    ratio(odd.cost)
+                )
             });
             format!("skewed (g1 {g1:.1}{ends}{odd})")
         }

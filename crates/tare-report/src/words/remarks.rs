@@ -65,7 +65,9 @@ pub(crate) fn headline(analysis: &Analysis) -> &'static str {
 pub(crate) fn cpu_verdict(cpu: &CpuCost) -> String {
     let [cell, baseline] = cpu.cpu_shares.map(percent);
     let Some(verdict) = &cpu.verdict else {
-        return format!("no verdict: not CPU-bound ({cell} of its time on the CPU, the baseline {baseline})");
+        return format!(
+            "no verdict: not CPU-bound ({cell} of its time on the CPU, the baseline {baseline}; for the rest they waited: for input or output or, on a busy host, for a CPU)"
+        );
     };
     let mut parts = vec![format!("{}, {}", verdict.word, verdict::phrase(verdict))];
     parts.extend(cpu.flags.iter().map(flag::words));

@@ -150,7 +150,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (format!("{head}1,,time,1\n"), "data:2:3: the cell is empty: fill it in every row".to_owned()),
         (format!("{head}1,a,time,1\n1.0,b,time,1\n1.0,a,time,2\n"), "data:4: a second value of metric 'time' of cell 'a' in block '1', the first is in line 2: give each trial its own block".to_owned()),
         (format!("{head}1,a,time,1\n"), "data: one cell, 'a': there is nothing to compare it with".to_owned()),
-        (format!("{head}1,b,time,1\n1,c,time,1\n"), "data: no cell 'a' to use as the baseline: choose one of b, c".to_owned()),
+        (format!("{head}1,b x,time,1\n1,c,time,1\n"), "data: no cell 'a' to use as the baseline: choose one of 'b x', c".to_owned()),
         ("block,cell,metric,value,baseline\n1,a,time,1,x\n1,b,time,1,\n".to_owned(), "data:2: baseline 'x' of cell 'a' is not a cell: choose one of a, b".to_owned()),
         ("block,cell,metric,value,baseline\n1,b,time,1,a\n2,b,time,1,c\n".to_owned(), "data:3:12: baseline 'c' of cell 'b', which was 'a' before: give each cell one baseline".to_owned()),
         ("block,cell,metric,value,direction\n1,a,time,1,up\n".to_owned(), "data:2:12: direction 'up': give higher or lower, whichever is better".to_owned()),

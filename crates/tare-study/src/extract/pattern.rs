@@ -118,6 +118,12 @@ fn compiled(given: &str, written: &str, texts: &[Text<'_>]) -> Result<Regex, Ext
         .build();
     compiled.map_err(|e| match e {
         regex::Error::CompiledTooBig(_) => ExtractError::Large(given.to_owned()),
-        other => ExtractError::Pattern(given.to_owned(), other.to_string()),
+        other => ExtractError::Pattern(given.to_owned(), reason(&other.to_string())),
     })
+}
+
+/// The last line of what the parser says; those before it point into the expression, which a line cannot.
+fn reason(told: &str) -> String {
+    let last = told.lines().last().unwrap_or_default().trim();
+    last.trim_start_matches("error: ").to_owned()
 }

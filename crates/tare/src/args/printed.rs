@@ -4,7 +4,7 @@ use clap::Args;
 use tare_model::metric::Direction;
 use tare_model::output::{Comma, Find, Stream};
 use tare_model::size::counted;
-use tare_study::printed::{CheckWish, MetricWish};
+use tare_study::printed::{CheckWish, MetricWish, PLAIN};
 
 /// What is read from a command's output. The command then runs once per trial.
 #[derive(Debug, Clone, Default, Args)]
@@ -57,7 +57,7 @@ impl PrintedArgs {
     /// The wanted figures; plain numbers without a unit.
     pub fn metrics(&self) -> Vec<MetricWish> {
         let units = self.unit.iter().chain(self.unit.last().into_iter().cycle());
-        let units = units.map(String::as_str).chain(std::iter::repeat("1"));
+        let units = units.map(String::as_str).chain(std::iter::repeat(PLAIN));
         let direction = match (self.higher, self.lower) {
             (true, _) => Some(Direction::Higher),
             (_, true) => Some(Direction::Lower),

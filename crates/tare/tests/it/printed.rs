@@ -283,7 +283,7 @@ fn what_a_launcher_leaves_running_is_a_finding() {
             findings.as_array().unwrap().iter().any(is_it),
             "{slices}: {findings}"
         );
-        assert!(report.stdout.contains("\n! 1 of 1 trials: "), "{}", report.stdout);
+        assert!(report.stdout.contains("\n! 1 of 1 trial: "), "{}", report.stdout);
     }
 }
 
