@@ -18,6 +18,7 @@ use tare_box::control_cpu;
 use tare_wire::frame::{Kind, MAX_PAYLOAD};
 use tare_wire::protocol::{Bounds, CommandTask, ExitStatus, Exited, Reply, Served};
 use tare_wire::server::Ready;
+use tare_wire::text::cleaned;
 
 /// Room for a note behind words that are not all.
 const NOTE: usize = 80;
@@ -277,7 +278,7 @@ impl Sign {
 
 /// The port in a line that a server printed, if it printed that line.
 fn told_port(pattern: &Regex, said: &[u8]) -> Option<Option<u16>> {
-    let said = String::from_utf8_lossy(said);
+    let said = cleaned(said);
     // A line that is under way may have half of its port.
     let (lines, _) = said.rsplit_once('\n')?;
     let found = pattern.captures(lines)?;
@@ -355,5 +356,32 @@ fn rest(port: &Port, pause: Duration) -> io::Result<()> {
         Ok(0) | Err(rustix::io::Errno::INTR) => Ok(()),
         Ok(_) => Err(process::controller_is_gone()),
         Err(e) => Err(e.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_found_whatever_terminals_read_beside_it() {
+        let pattern = RegexBuilder::new(r"^listening on (\d+)$")
+            .multi_line(true)
+            .build()
+            .unwrap();
+        for said in [
+            "listening on 36851\n",
+            "loading\nlistening on 36851\r\n",
+            "\u{feff}listening on 36851\n",
+            "\x1b[32mlistening on \x1b[1m36851\x1b(B\x1b[m\n",
+            "loading 10 %\rlistening on 36851\r",
+        ] {
+            assert_eq!(
+                told_port(&pattern, said.as_bytes()),
+                Some(Some(36851)),
+                "{said:?}"
+            );
+        }
+        assert_eq!(told_port(&pattern, b"loading\nlistening on 36"), None);
     }
 }

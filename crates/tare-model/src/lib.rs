@@ -32,5 +32,5 @@ pub mod workload;
 // What is said to agents is in a crate of its own, and handed on to all that deal with more.
 pub use tare_wire::{
     VERSION, brief, digits, frame, gate, host, kernel, load, metric, output, platform, protocol, size,
-    suggest, template, time,
+    suggest, template, text, time,
 };

@@ -5,7 +5,6 @@ mod json;
 mod number;
 mod pattern;
 mod table;
-mod text;
 
 pub use pattern::pattern;
 
@@ -17,6 +16,7 @@ use table::Table;
 use tare_model::metric::Unit;
 use tare_model::output::{Bounded, Comma, Extractor, Find, Said, Stream};
 use tare_model::results::Printed;
+use tare_model::text::cleaned;
 use tare_model::unit_words;
 
 /// What a command printed.
@@ -145,6 +145,14 @@ pub fn said_in(said: &Said, output: Output<'_>) -> Result<Option<Stream>, Extrac
     Ok(has_it.map(|text| text.stream))
 }
 
+/// The last line of what a server printed, if its pattern matches that and only its end is missing.
+pub fn line_without_end(pattern: &str, said: &[u8]) -> Option<String> {
+    let said = cleaned(said);
+    let last = said.rsplit('\n').next()?;
+    let pattern = regex_lite::Regex::new(pattern).ok()?;
+    pattern.is_match(last).then(|| shown(last))
+}
+
 /// How many groups the pattern of a server's line has, as the agent reads it.
 ///
 /// # Errors
@@ -188,7 +196,7 @@ pub fn check_without_unit(find: &Find) -> Result<(), ExtractError> {
 pub fn matched(told: &[u8], expression: &str) -> Result<String, ExtractError> {
     let text = Text {
         stream: Stream::Both,
-        text: text::cleaned(told),
+        text: cleaned(told),
     };
     Ok(match_of(expression, &[text])?.value)
 }
@@ -216,7 +224,7 @@ impl<'a> Output<'a> {
         };
         Text {
             stream,
-            text: text::cleaned(bytes),
+            text: cleaned(bytes),
         }
     }
 

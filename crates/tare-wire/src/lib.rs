@@ -21,6 +21,7 @@ pub mod server;
 pub mod size;
 pub mod suggest;
 pub mod template;
+pub mod text;
 pub mod time;
 pub mod usage;
 

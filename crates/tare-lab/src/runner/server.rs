@@ -16,7 +16,7 @@ use tare_model::results::{Failure, Printed};
 use tare_model::workload::{Ready, Role, Run};
 use tare_platforms::link::Answer;
 use tare_study::addresses::{self, Book, Entry};
-use tare_study::extract::Output;
+use tare_study::extract::{self, Output};
 use tare_study::placement::Placement;
 
 /// What is added to the number of a process for that of its first server, which may be in the
@@ -182,11 +182,17 @@ impl Arm {
             None => {}
         }
         if let Some(lost) = &mut self.lost {
+            let name = called(role);
+            let words = self.servers.words.iter().rfind(|words| words.name == name);
+            let said = words.map_or(&[][..], |words| &words.said);
             let why = match lost.failure.reason {
-                Reason::Timeout => lost.failure.detail.replacen(TIME_OVER, &waited_for(request), 1),
+                Reason::Timeout => lost
+                    .failure
+                    .detail
+                    .replacen(TIME_OVER, &waited_for(request, said), 1),
                 _ => lost.failure.detail.clone(),
             };
-            lost.failure.detail = format!("{} did not become ready: {why}", called(role));
+            lost.failure.detail = format!("{name} did not become ready: {why}");
         }
         Ok(None)
     }
@@ -291,8 +297,8 @@ fn called(role: &Role) -> String {
     }
 }
 
-/// What a server that ran to the end of its time did not do.
-fn waited_for(request: &Request) -> String {
+/// What a server that said this and ran to the end of its time did not do.
+fn waited_for(request: &Request, said: &[u8]) -> String {
     let Request::Start { task, bounds, .. } = request else {
         return String::new();
     };
@@ -307,7 +313,10 @@ fn waited_for(request: &Request) -> String {
                 };
                 format!("it takes no connection at {at} ({question})")
             }
-            Ready::Line(pattern) => format!("it printed no line with '{pattern}'"),
+            Ready::Line(pattern) => match extract::line_without_end(pattern, said) {
+                Some(line) => format!("it printed no line end after '{line}'"),
+                None => format!("it printed no line with '{pattern}'"),
+            },
             Ready::Command(argv) => format!("'{}' did not end with status 0", argv.join(" ")),
             Ready::Later(_) => "its sign is of a later version of tare".to_owned(),
         },

@@ -378,3 +378,11 @@ fn no_pattern_searches_for_long() {
         Err(ExtractError::Missing { .. })
     ));
 }
+
+#[test]
+fn a_line_whose_end_is_missing_is_found() {
+    let of = |said: &str| line_without_end(r"^port (\d+)$", said.as_bytes());
+    assert_eq!(of("loading\n\x1b[1mport 5\x1b[m").as_deref(), Some("port 5"));
+    assert_eq!(of("port 5\n"), None);
+    assert_eq!(of("loading"), None);
+}
