@@ -99,6 +99,18 @@ pub enum ExtractError {
     /// A comma that can only begin a fraction, which other figures of the same program may not show.
     #[error("'{0}' has a decimal comma: give --decimal-comma (in a file: comma = \"decimal\")")]
     DecimalComma(String),
+    /// A point that may part thousands or begin a fraction, where a comma begins one.
+    #[error(
+        "'{text}' is {readings}: if the point begins the fraction, omit --decimal-comma (in a file: comma = \"decimal\"), else have the program print no points between thousands"
+    )]
+    Point {
+        text: String,
+        /// Both, as numbers.
+        readings: String,
+    },
+    /// A point that can only begin a fraction, where a comma was to.
+    #[error("'{0}' has a decimal point: omit --decimal-comma (in a file: comma = \"decimal\")")]
+    DecimalPoint(String),
     /// No number stands there.
     #[error("'{0}' is not a number")]
     NoNumber(String),

@@ -6,25 +6,29 @@ use tare_model::output::Comma;
 /// A number as tools print it: with or without a fraction, an exponent, and marks between thousands.
 pub(super) fn number(text: &str, comma: Option<Comma>) -> Result<f64, ExtractError> {
     let text = text.trim();
-    let read = match comma {
-        Some(Comma::Thousands) => with_marks(text, ',', '.'),
-        Some(Comma::Decimal) => with_marks(text, '.', ','),
-        None if text.contains(',') => return only_reading(text),
-        None => plain(text),
-    };
-    read.ok_or_else(|| ExtractError::NoNumber(shown(text)))
-}
-
-/// A number with commas of which nobody said what they are: only those between thousands show it.
-fn only_reading(text: &str) -> Result<f64, ExtractError> {
-    match (with_marks(text, ',', '.'), with_marks(text, '.', ',')) {
-        (Some(thousands), Some(decimal)) => Err(ExtractError::Comma {
-            text: shown(text),
-            readings: format!("{thousands} or {decimal}"),
-        }),
-        (Some(thousands), None) => Ok(thousands),
-        (None, Some(_)) => Err(ExtractError::DecimalComma(shown(text))),
-        (None, None) => Err(ExtractError::NoNumber(shown(text))),
+    let point_begins_fraction = with_marks(text, ',', '.');
+    let comma_begins_fraction = with_marks(text, '.', ',');
+    let shown = || shown(text);
+    match (comma, point_begins_fraction, comma_begins_fraction) {
+        (Some(Comma::Decimal), Some(fraction), Some(thousands)) if text.contains('.') => {
+            let readings = format!("{thousands} or {fraction}");
+            let text = shown();
+            Err(ExtractError::Point { text, readings })
+        }
+        (Some(Comma::Decimal), Some(_), None) if !text.contains(',') => {
+            Err(ExtractError::DecimalPoint(shown()))
+        }
+        (Some(Comma::Decimal), _, read) | (Some(Comma::Thousands), read @ Some(_), _) => {
+            read.ok_or_else(|| ExtractError::NoNumber(shown()))
+        }
+        (None, Some(thousands), Some(decimal)) if text.contains(',') => {
+            let readings = format!("{thousands} or {decimal}");
+            let text = shown();
+            Err(ExtractError::Comma { text, readings })
+        }
+        (None, Some(value), _) => Ok(value),
+        (_, None, Some(_)) => Err(ExtractError::DecimalComma(shown())),
+        (_, None, None) => Err(ExtractError::NoNumber(shown())),
     }
 }
 

@@ -101,12 +101,24 @@ fn commas_are_read_as_their_owner_says() {
     for (text, value) in [("1,234", 1234.0), ("999.5", 999.5), ("12", 12.0)] {
         assert_eq!(number(text, Some(Comma::Thousands)), Ok(value), "{text}");
     }
-    for text in ["1,5", "0,234"] {
-        assert!(number(text, Some(Comma::Thousands)).is_err(), "{text}");
+    for text in ["1,5", "0,234", "12,34", "1.234,5"] {
+        let found = number(text, Some(Comma::Thousands));
+        assert_eq!(found, Err(ExtractError::DecimalComma(text.to_owned())));
     }
-    // With a decimal comma a point parts thousands.
-    assert_eq!(number("1.234", Some(Comma::Decimal)), Ok(1234.0));
-    assert!(number("1.5", Some(Comma::Decimal)).is_err());
+}
+
+#[test]
+fn a_point_beside_decimal_commas_is_refused_unless_it_can_only_part_thousands() {
+    let told = |text: &str| told(number(text, Some(Comma::Decimal)));
+    assert!(told("1.234").starts_with("'1.234' is 1234 or 1.234: if the point begins the fraction, omit"));
+    assert!(told("-12.500").starts_with("'-12.500' is -12500 or -12.5:"));
+    for point in ["1.5", "0.234", "1.2345", "1.5e3"] {
+        assert!(told(point).contains("has a decimal point: omit --decimal-comma"));
+    }
+    for none in ["1,234.5", "1.5.2", "1,2,3"] {
+        assert_eq!(told(none), format!("'{none}' is not a number"));
+    }
+    assert_eq!(number("1.234.567", Some(Comma::Decimal)), Ok(1_234_567.0));
 }
 
 #[test]
