@@ -87,6 +87,14 @@ pub enum ExtractError {
     /// A unit that does not come down to the metric's.
     #[error("'{printed}' is printed as the unit of the figure, which cannot be converted to {wanted}")]
     Unit { printed: String, wanted: String },
+    /// Text of which every second byte is 0.
+    #[error(
+        "{place} is UTF-16: have the program print UTF-8, or pass its output through 'iconv -f UTF-16 -t UTF-8'"
+    )]
+    Utf16 {
+        /// Where it was looked for.
+        place: &'static str,
+    },
     /// A comma that may part thousands or begin a fraction.
     #[error(
         "'{text}' is {readings}: give --thousands-comma or --decimal-comma (in a file: comma = \"thousands\" or \"decimal\")"
@@ -151,6 +159,7 @@ pub fn out_of_bounds(check: &Bounded, output: Output<'_>) -> Result<Option<f64>,
 
 /// Where a command printed this; `None`: nowhere.
 pub fn said_in(said: &Said, output: Output<'_>) -> Result<Option<Stream>, ExtractError> {
+    output.refuse_utf16(said.stream)?;
     let texts = output.texts(said.stream);
     let pattern = pattern_for(&said.regex, &texts)?;
     let has_it = texts.iter().find(|text| pattern.is_match(&text.text));
@@ -240,6 +249,16 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// No expression would match in it, and what must not be printed would not be found.
+    fn refuse_utf16(self, stream: Stream) -> Result<(), ExtractError> {
+        let streams = [(Stream::Stdout, self.stdout), (Stream::Stderr, self.stderr)];
+        let found = streams.into_iter().find(|(of, bytes)| {
+            let is_read = stream == *of || stream == Stream::Both;
+            is_read && is_utf16(bytes)
+        });
+        found.map_or(Ok(()), |(of, _)| Err(ExtractError::Utf16 { place: of.name() }))
+    }
+
     /// The text that is a document: of two that of standard output, unless it is blank.
     fn document(self, stream: Stream) -> Text<'a> {
         let mut texts = self.texts(stream);
@@ -260,6 +279,7 @@ struct Figure {
 
 /// The figure in the stream that is named; that of the other one is told of.
 fn found(from: &Extractor, output: Output<'_>) -> Result<Figure, ExtractError> {
+    output.refuse_utf16(from.stream)?;
     let other = match from.stream {
         Stream::Stdout => Stream::Stderr,
         Stream::Stderr => Stream::Stdout,
@@ -324,6 +344,20 @@ fn scale(printed: &str, own: f64, metric: &Unit) -> Result<f64, ExtractError> {
             wanted: metric.symbol().to_owned(),
         }),
     }
+}
+
+/// UTF-16 of mostly ASCII: of each two bytes one is 0, always the same.
+fn is_utf16(bytes: &[u8]) -> bool {
+    const LOOKED_AT: usize = 64;
+    let text = bytes
+        .strip_prefix(b"\xff\xfe")
+        .or_else(|| bytes.strip_prefix(b"\xfe\xff"));
+    let text = text.unwrap_or(bytes);
+    let (pairs, _) = text[..text.len().min(LOOKED_AT)].as_chunks::<2>();
+    let is_ascii = |byte: u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
+    pairs.len() > 1
+        && (pairs.iter().all(|pair| pair[0] == 0 && is_ascii(pair[1]))
+            || pairs.iter().all(|pair| pair[1] == 0 && is_ascii(pair[0])))
 }
 
 /// What was looked through.

@@ -89,9 +89,18 @@ impl FigurePattern {
         };
         let at =
             |text: &Text<'_>, found: &Found| format!("'{}' in {}", shown(&found.value), text.stream.name());
+        // Such as the progress that a terminal shows in one line.
+        let way_out = match first_text.stream == second_text.stream {
+            true => "; for the last one begin the expression with (?s).*",
+            false => "",
+        };
         Err(ExtractError::Several {
             what: what.to_owned(),
-            found: format!("{} and {}", at(first_text, &first), at(second_text, &second)),
+            found: format!(
+                "{} and {}{way_out}",
+                at(first_text, &first),
+                at(second_text, &second)
+            ),
         })
     }
 

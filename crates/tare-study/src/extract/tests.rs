@@ -392,6 +392,39 @@ fn no_pattern_searches_for_long() {
 }
 
 #[test]
+fn a_line_that_a_carriage_return_begins_is_one() {
+    let progress = "rate: 10.0\rrate: 500.0\rrate: 1234.5\n";
+    let refused = told(regex("^rate: ([0-9.]+)$", progress));
+    assert!(
+        refused.contains("'10.0' in standard output and '500.0'"),
+        "{refused}"
+    );
+    assert!(refused.ends_with("begin the expression with (?s).*"), "{refused}");
+    assert_eq!(regex("(?s).*^rate: ([0-9.]+)$", progress), Ok(1234.5));
+}
+
+#[test]
+fn utf_16_is_named() {
+    for in_bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+        for text in ["\u{feff}rate: 5\n", "rate: 5\n"] {
+            let stdout: Vec<u8> = text.encode_utf16().flat_map(in_bytes).collect();
+            let output = Output {
+                stdout: &stdout,
+                stderr: b"",
+            };
+            let found = figure(&Extractor::of(Find::Json("/rate".to_owned())), &Unit::One, output);
+            assert!(told(found).starts_with("standard output is UTF-16: have"));
+            let none = Said {
+                stream: Stream::Both,
+                regex: "ERROR".to_owned(),
+            };
+            assert!(said_in(&none, output).is_err());
+        }
+    }
+    assert!(!is_utf16(b"") && !is_utf16(b"a\0") && !is_utf16(b"rate: 5\n") && !is_utf16(b"\x01\0\x02\0"));
+}
+
+#[test]
 fn a_line_whose_end_is_missing_is_found() {
     let of = |said: &str| line_without_end(r"^port (\d+)$", said.as_bytes());
     assert_eq!(of("loading\n\x1b[1mport 5\x1b[m").as_deref(), Some("port 5"));
