@@ -18,11 +18,11 @@ pub enum UnitError {
     #[error("'{0}' is not a unit: did you mean '{1}'?")]
     Near(String, &'static str),
     /// Bits by custom, bytes by many: a factor of 8.
-    #[error("'{text}' can be bits or bytes: write {clear}")]
+    #[error("'{text}' can be bits or bytes: write {} or {}", clear[0], clear[1])]
     BitsOrBytes {
         text: String,
         /// Both, as they are written clearly.
-        clear: String,
+        clear: [&'static str; 2],
     },
     /// No unit at all.
     #[error("'{0}' is not a unit: use at most 16 letters, digits and slashes, such as ms, MB/s or op/s")]
@@ -35,7 +35,7 @@ const LONGEST: usize = 16;
 const KIB: f64 = 1024.0;
 
 /// What is read as one of the base units, by how it is written.
-const KNOWN: [(&str, Unit, f64); 46] = [
+const KNOWN: [(&str, Unit, f64); 59] = [
     ("s", Unit::Second, 1.0),
     ("ms", Unit::Second, 1e-3),
     ("us", Unit::Second, 1e-6),
@@ -58,13 +58,26 @@ const KNOWN: [(&str, Unit, f64); 46] = [
     ("KiB/s", Unit::BytePerSecond, KIB),
     ("MiB/s", Unit::BytePerSecond, KIB * KIB),
     ("GiB/s", Unit::BytePerSecond, KIB * KIB * KIB),
+    ("TB/s", Unit::BytePerSecond, 1e12),
+    ("TiB/s", Unit::BytePerSecond, KIB * KIB * KIB * KIB),
+    ("bit", Unit::Byte, 1.0 / 8.0),
     ("kbit", Unit::Byte, 1e3 / 8.0),
     ("Mbit", Unit::Byte, 1e6 / 8.0),
     ("Gbit", Unit::Byte, 1e9 / 8.0),
+    ("Tbit", Unit::Byte, 1e12 / 8.0),
+    ("Kibit", Unit::Byte, KIB / 8.0),
+    ("Mibit", Unit::Byte, KIB * KIB / 8.0),
+    ("Gibit", Unit::Byte, KIB * KIB * KIB / 8.0),
+    ("Tibit", Unit::Byte, KIB * KIB * KIB * KIB / 8.0),
     ("bit/s", Unit::BytePerSecond, 1.0 / 8.0),
     ("kbit/s", Unit::BytePerSecond, 1e3 / 8.0),
     ("Mbit/s", Unit::BytePerSecond, 1e6 / 8.0),
     ("Gbit/s", Unit::BytePerSecond, 1e9 / 8.0),
+    ("Tbit/s", Unit::BytePerSecond, 1e12 / 8.0),
+    ("Kibit/s", Unit::BytePerSecond, KIB / 8.0),
+    ("Mibit/s", Unit::BytePerSecond, KIB * KIB / 8.0),
+    ("Gibit/s", Unit::BytePerSecond, KIB * KIB * KIB / 8.0),
+    ("Tibit/s", Unit::BytePerSecond, KIB * KIB * KIB * KIB / 8.0),
     // As iperf and others print them.
     ("bits/s", Unit::BytePerSecond, 1.0 / 8.0),
     ("Kbits/s", Unit::BytePerSecond, 1e3 / 8.0),
@@ -87,18 +100,29 @@ const KNOWN: [(&str, Unit, f64); 46] = [
 ];
 
 /// `msec` and `sec` are seconds, and would be compared with nothing.
-const SPELT_OUT: [(&str, &str); 11] = [
+const SPELT_OUT: [(&str, &str); 22] = [
     ("sec", "s"),
     ("secs", "s"),
     ("second", "s"),
     ("seconds", "s"),
     ("msec", "ms"),
+    ("msecs", "ms"),
+    ("millisecond", "ms"),
+    ("milliseconds", "ms"),
     ("usec", "us"),
+    ("usecs", "us"),
+    ("microsecond", "us"),
+    ("microseconds", "us"),
     ("nsec", "ns"),
+    ("nsecs", "ns"),
+    ("nanosecond", "ns"),
+    ("nanoseconds", "ns"),
+    ("minute", "min"),
     ("minutes", "min"),
+    ("mins", "min"),
+    ("hour", "h"),
     ("hours", "h"),
-    ("bytes", "B"),
-    ("bytes/s", "B/s"),
+    ("hrs", "h"),
 ];
 
 /// Reads a unit. What is none of the known ones is a unit of its own, whose values are
@@ -115,31 +139,66 @@ pub fn read(text: &str) -> Result<Scaled, UnitError> {
             scale: *scale,
         });
     }
-    bits_or_bytes(text, written)?;
-    let near = KNOWN
-        .iter()
-        .find(|(symbol, ..)| symbol.eq_ignore_ascii_case(written));
-    if let Some((symbol, ..)) = near {
-        return Err(UnitError::Near(text.to_owned(), symbol));
+    match data(written) {
+        Some(Data {
+            is_bits: None,
+            bits,
+            bytes,
+        }) => {
+            return Err(UnitError::BitsOrBytes {
+                text: text.to_owned(),
+                clear: [bits, bytes],
+            });
+        }
+        Some(data) => return Err(UnitError::Near(text.to_owned(), data.symbol())),
+        None => {}
     }
-    if let Some((_, symbol)) = SPELT_OUT.iter().find(|(word, _)| *word == written) {
+    let known = KNOWN.iter().map(|(symbol, ..)| (*symbol, *symbol));
+    let near = known
+        .chain(SPELT_OUT)
+        .find(|(word, _)| word.eq_ignore_ascii_case(written));
+    if let Some((_, symbol)) = near {
         return Err(UnitError::Near(text.to_owned(), symbol));
     }
     let fits = |c: char| c.is_ascii_alphanumeric() || "/%-_".contains(c);
-    if text.is_empty() || text.chars().count() > LONGEST || !text.chars().all(fits) {
+    let symbol = text.replace(['\u{b5}', '\u{3bc}'], "u");
+    if text.is_empty() || text.chars().count() > LONGEST || !symbol.chars().all(fits) {
         return Err(UnitError::None(text.to_owned()));
     }
     Ok(Scaled {
-        unit: Unit::Other(text.to_owned()),
+        unit: Unit::Other(symbol),
         scale: 1.0,
     })
 }
 
-/// A unit that a program prints beside a figure: also spelt out, and `m` for minutes as wrk has it.
-pub fn printed(text: &str) -> Option<Scaled> {
+/// A unit that a program prints beside a figure: also one that is nearly written as it should
+/// be (`MBytes/sec`, `KB`), and `m` for minutes as wrk has it.
+///
+/// # Errors
+/// [`UnitError`], but for [`UnitError::Near`].
+pub fn printed(text: &str) -> Result<Scaled, UnitError> {
     const OF_WRK: (&str, &str) = ("m", "min");
-    let spelt_out = SPELT_OUT.iter().chain([&OF_WRK]).find(|(word, _)| *word == text);
-    read(spelt_out.map_or(text, |(_, symbol)| *symbol)).ok()
+    match read(if text == OF_WRK.0 { OF_WRK.1 } else { text }) {
+        Err(UnitError::Near(_, meant)) => read(meant),
+        read => read,
+    }
+}
+
+/// What a printed unit can be; nothing if it is none that is known.
+pub fn readings(text: &str) -> Vec<Scaled> {
+    let read = match printed(text) {
+        Ok(scaled) => vec![Ok(scaled)],
+        Err(UnitError::BitsOrBytes { clear, .. }) => clear.map(read).into(),
+        Err(_) => Vec::new(),
+    };
+    let is_known = |scaled: &Scaled| !matches!(scaled.unit, Unit::Other(_));
+    read.into_iter().flatten().filter(is_known).collect()
+}
+
+/// How a unit with this scale is written.
+pub fn symbol(unit: &Unit, scale: f64) -> &str {
+    let known = KNOWN.iter().find(|(_, base, of)| base == unit && *of == scale);
+    known.map_or_else(|| unit.symbol(), |(symbol, ..)| *symbol)
 }
 
 /// What a prefix of SI makes of a unit without scales of its own: 1000 for `k` and `kop/s` of `op/s`.
@@ -159,20 +218,59 @@ fn per_second(text: &str) -> Option<String> {
     ["sec", "second"].contains(&time).then(|| format!("{work}/s"))
 }
 
-/// Refuses `Mb/s`, `mb`, `GBps`, ..., which some write for bits and others for bytes.
-fn bits_or_bytes(text: &str, written: &str) -> Result<(), UnitError> {
-    let rate = ["/s", "ps"].iter().find_map(|end| written.strip_suffix(end));
-    let work = rate.unwrap_or(written);
-    let prefix = match work.to_ascii_lowercase().as_str() {
-        "kb" if work != "kB" && work != "KB" => "k",
-        "mb" if work != "MB" => "M",
-        "gb" if work != "GB" => "G",
-        _ => return Ok(()),
+/// A unit of bits or bytes, by its parts.
+struct Data {
+    /// `None` of `Mb/s`, `mb`, `MBPS`, ..., which some write for bits and others for bytes.
+    is_bits: Option<bool>,
+    bits: &'static str,
+    bytes: &'static str,
+}
+
+impl Data {
+    fn symbol(&self) -> &'static str {
+        if self.is_bits == Some(true) {
+            self.bits
+        } else {
+            self.bytes
+        }
+    }
+}
+
+/// `MBps`, `KBytes/s`, `Mib`: prefix, bits or bytes, per second or not.
+fn data(text: &str) -> Option<Data> {
+    const RATES: [&str; 4] = ["/s", "/S", "ps", "PS"];
+    const WORDS: [&str; 5] = ["bits", "bit", "bytes", "byte", "b"];
+    let rated = RATES
+        .iter()
+        .find_map(|rate| Some((text.strip_suffix(rate)?, *rate)));
+    let (work, rate) = rated.unwrap_or((text, ""));
+    let lower = work.to_ascii_lowercase();
+    let word = WORDS.iter().find(|word| lower.ends_with(**word))?;
+    let (scale, word) = work.split_at(work.len() - word.len());
+    let prefix = scale.trim_end_matches(['i', 'I']);
+    let is_bits = match (prefix, word, rate) {
+        (_, "B", "PS") | ("m" | "g" | "t", "b" | "B", _) => None,
+        (_, "B", _) => Some(false),
+        (_, "b", "ps") => Some(true),
+        (_, "b", _) => None,
+        _ => Some(word.to_ascii_lowercase().starts_with("bit")),
     };
-    let per = rate.map_or("", |_| "/s");
-    Err(UnitError::BitsOrBytes {
-        text: text.to_owned(),
-        clear: format!("{prefix}bit{per} or {prefix}B{per}"),
+    let scale = match scale {
+        "k" | "K" => "k".to_owned(),
+        _ => scale.to_ascii_uppercase().replace('I', "i"),
+    };
+    let per = if rate.is_empty() { "" } else { "/s" };
+    let known = |word: &str| {
+        let symbol = format!("{scale}{word}{per}");
+        KNOWN
+            .iter()
+            .map(|(known, ..)| *known)
+            .find(|known| *known == symbol)
+    };
+    Some(Data {
+        is_bits,
+        bits: known("bit")?,
+        bytes: known("B")?,
     })
 }
 
@@ -202,10 +300,43 @@ mod tests {
             ("Gb/sec", "write Gbit/s or GB/s"),
             ("kb", "write kbit or kB"),
             ("gbps", "write Gbit/s or GB/s"),
+            ("Mib/s", "write Mibit/s or MiB/s"),
+            ("mib", "write Mibit or MiB"),
+            ("MBPS", "write Mbit/s or MB/s"),
+            ("b/s", "write bit/s or B/s"),
+            ("Tb", "write Tbit or TB"),
         ] {
             let told = read(text).unwrap_err().to_string();
             assert!(told.ends_with(both), "{told}");
         }
+    }
+
+    #[test]
+    fn units_are_read_as_programs_print_them() {
+        let scale = |text: &str| printed(text).unwrap().scale;
+        for (text, meant) in [
+            ("MBytes/sec", "MB/s"),
+            ("MBps", "MB/s"),
+            ("KB", "kB"),
+            ("Mbits/sec", "Mbit/s"),
+        ] {
+            assert_eq!(printed(text), read(meant), "{text}");
+        }
+        assert_eq!(scale("m"), 60.0);
+        assert!(printed("Mb/s").is_err() && readings("Mb/s").len() == 2 && readings("op/s").is_empty());
+        assert_eq!(symbol(&Unit::BytePerSecond, 1e6), "MB/s");
+        assert_eq!(symbol(&Unit::Other("op/s".to_owned()), 1.0), "op/s");
+    }
+
+    #[test]
+    fn the_micro_sign_is_a_letter_of_units_of_their_own() {
+        for text in ["\u{b5}s/op", "\u{3bc}s/op"] {
+            assert_eq!(read(text).unwrap().unit, Unit::Other("us/op".to_owned()));
+        }
+        assert_eq!(
+            read("ops/\u{b5}s").unwrap().unit,
+            Unit::Other("ops/us".to_owned())
+        );
     }
 
     #[test]
@@ -216,6 +347,16 @@ mod tests {
             ("msec", "ms"),
             ("S", "s"),
             ("gflop/s", "Gflop/s"),
+            ("MBps", "MB/s"),
+            ("KBps", "kB/s"),
+            ("Bps", "B/s"),
+            ("MiBps", "MiB/s"),
+            ("Kbps", "kbit/s"),
+            ("MBytes/sec", "MB/s"),
+            ("mbyte", "MB"),
+            ("Mbits", "Mbit"),
+            ("MIB/s", "MiB/s"),
+            ("Milliseconds", "ms"),
         ] {
             assert_eq!(read(text), Err(UnitError::Near(text.to_owned(), meant)), "{text}");
         }

@@ -10,14 +10,14 @@ pub use pattern::pattern;
 
 use json::Json;
 use number::number;
-use pattern::{FigurePattern, Found, pattern_for};
+use pattern::{Beside, FigurePattern, Found, pattern_for};
 use std::borrow::Cow;
 use table::Table;
 use tare_model::metric::Unit;
 use tare_model::output::{Bounded, Comma, Extractor, Find, Said, Stream};
 use tare_model::results::Printed;
 use tare_model::text::cleaned;
-use tare_model::unit_words;
+use tare_model::unit_words::{self, Scaled, UnitError};
 
 /// What a command printed.
 #[derive(Debug, Clone, Copy)]
@@ -87,6 +87,23 @@ pub enum ExtractError {
     /// A unit that does not come down to the metric's.
     #[error("'{printed}' is printed as the unit of the figure, which cannot be converted to {wanted}")]
     Unit { printed: String, wanted: String },
+    /// A unit that may be two.
+    #[error(
+        "'{printed}' is printed as the unit of the figure, which can be bits or bytes: put only the number into the expression, and give --unit {} or --unit {}", clear[0], clear[1]
+    )]
+    BitsOrBytes {
+        printed: String,
+        clear: [&'static str; 2],
+    },
+    /// Another unit than the metric's, of the same kind, that the expression does not read.
+    #[error(
+        "'{printed}' is printed, but the unit was given as {given}: write '{{value}} {{unit}}' for both in the expression, which converts it, or give the unit as it is printed"
+    )]
+    OtherUnit {
+        /// With its figure.
+        printed: String,
+        given: String,
+    },
     /// Text of which every second byte is 0.
     #[error(
         "{place} is UTF-16: have the program print UTF-8, or pass its output through 'iconv -f UTF-16 -t UTF-8'"
@@ -142,9 +159,16 @@ const SHOWN: usize = 60;
 /// [`ExtractError`] where it is not there exactly once, or is no number.
 pub fn figure(from: &Extractor, unit: &Unit, output: Output<'_>) -> Result<f64, ExtractError> {
     let found = found(from, output)?;
-    let scale = match &found.unit {
-        None => from.scale,
-        Some(printed) => scale(printed, from.scale, unit)?,
+    let scale = match found.beside {
+        Some(Beside::Unit(printed)) => scale(&printed, from.scale, unit)?,
+        Some(Beside::Word { word, is_close }) if is_other_unit(&word, is_close, from.scale, unit) => {
+            let blank = if is_close { "" } else { " " };
+            return Err(ExtractError::OtherUnit {
+                printed: shown(&format!("{}{blank}{word}", found.value)),
+                given: unit_words::symbol(unit, from.scale).to_owned(),
+            });
+        }
+        _ => from.scale,
     };
     Ok(found.value * scale)
 }
@@ -274,7 +298,8 @@ impl<'a> Output<'a> {
 /// A figure as it was printed.
 struct Figure {
     value: f64,
-    unit: Option<String>,
+    /// Of a document nothing.
+    beside: Option<Beside>,
 }
 
 /// The figure in the stream that is named; that of the other one is told of.
@@ -303,7 +328,7 @@ fn found(from: &Extractor, output: Output<'_>) -> Result<Figure, ExtractError> {
 }
 
 fn found_in(from: &Extractor, stream: Stream, output: Output<'_>) -> Result<Figure, ExtractError> {
-    let plain = |value| Figure { value, unit: None };
+    let plain = |value| Figure { value, beside: None };
     match &from.find {
         Find::Json(pointer) => json_number(&output.document(stream), pointer, from.comma).map(plain),
         Find::Csv(field) => {
@@ -312,9 +337,11 @@ fn found_in(from: &Extractor, stream: Stream, output: Output<'_>) -> Result<Figu
             number(table.field(field)?, from.comma).map(plain)
         }
         Find::Regex(expression) => {
-            let Found { value, unit } = match_of(expression, &output.texts(stream))?;
-            let value = number(&value, from.comma)?;
-            Ok(Figure { value, unit })
+            let Found { value, beside } = match_of(expression, &output.texts(stream))?;
+            Ok(Figure {
+                value: number(&value, from.comma)?,
+                beside: Some(beside),
+            })
         }
     }
 }
@@ -336,7 +363,10 @@ fn match_of(expression: &str, texts: &[Text<'_>]) -> Result<Found, ExtractError>
 fn scale(printed: &str, own: f64, metric: &Unit) -> Result<f64, ExtractError> {
     let is_plain = matches!(metric, Unit::One | Unit::Other(_));
     match unit_words::printed(printed) {
-        Some(scaled) if scaled.unit == *metric => Ok(scaled.scale),
+        Ok(scaled) if scaled.unit == *metric => Ok(scaled.scale),
+        Err(UnitError::BitsOrBytes { text, clear }) => {
+            Err(ExtractError::BitsOrBytes { printed: text, clear })
+        }
         _ if is_plain && printed.is_empty() => Ok(own),
         _ if is_plain && let Some(times) = unit_words::prefix(printed, metric.symbol()) => Ok(times * own),
         _ => Err(ExtractError::Unit {
@@ -344,6 +374,18 @@ fn scale(printed: &str, own: f64, metric: &Unit) -> Result<f64, ExtractError> {
             wanted: metric.symbol().to_owned(),
         }),
     }
+}
+
+/// Whether a word behind a figure is a unit of the metric's kind and not its own. `MB` can be
+/// that of MiB, which many programs call so.
+fn is_other_unit(word: &str, is_close: bool, own: f64, metric: &Unit) -> bool {
+    if matches!(metric, Unit::One | Unit::Other(_)) {
+        return (is_close || word.len() > 1) && unit_words::prefix(word, metric.symbol()).is_some();
+    }
+    let mut of_kind = unit_words::readings(word);
+    of_kind.retain(|scaled| scaled.unit == *metric);
+    let is_own = |scaled: &Scaled| (0.999..1.1).contains(&(own / scaled.scale));
+    !of_kind.is_empty() && !of_kind.iter().any(is_own)
 }
 
 /// UTF-16 of mostly ASCII: of each two bytes one is 0, always the same.

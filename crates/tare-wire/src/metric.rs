@@ -122,8 +122,11 @@ impl Unit {
 
 /// Whether a unit counts work per time, as tools print it: `Requests/sec`, `events/second`, `kIOPS`.
 fn is_rate(symbol: &str) -> bool {
-    const ENDINGS: [&str; 13] = [
+    const ENDINGS: [&str; 16] = [
         "/s",
+        "/ms",
+        "/us",
+        "/ns",
         "/sec",
         "/secs",
         "/second",
@@ -377,6 +380,7 @@ mod tests {
             "MIPS",
             "ops-per-sec",
             "MLUPS/s",
+            "ops/us",
         ] {
             assert_eq!(direction(rate), Some(Direction::Higher), "{rate}");
         }

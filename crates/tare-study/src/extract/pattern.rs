@@ -18,12 +18,33 @@ const PLACEHOLDERS: [(&str, &str); 3] = [
     ("{unit}", r"(?<unit>[A-Za-z\u{b5}\u{3bc}/]+)"),
 ];
 
-/// A figure, and the unit beside it, as they were printed.
+/// A figure, and what stands beside it, as they were printed.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub value: String,
-    /// Empty where nothing was printed; `None` of a pattern that reads no unit.
-    pub unit: Option<String>,
+    pub beside: Beside,
+}
+
+/// What stands beside a figure.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Beside {
+    /// The unit that the pattern reads, empty where nothing was printed.
+    Unit(String),
+    /// The word behind it, if the pattern reads no unit; `is_close` without a blank between
+    /// them, as in `12.3k`.
+    Word { word: String, is_close: bool },
+}
+
+impl Beside {
+    fn word_at_start_of(text: &str) -> Self {
+        let rest = text.trim_start_matches([' ', '\t']);
+        let is_of_word = |c: char| c.is_alphanumeric() || "/_-".contains(c);
+        let word = rest.split(|c| !is_of_word(c)).next().unwrap_or_default();
+        Self::Word {
+            word: word.to_owned(),
+            is_close: rest.len() == text.len(),
+        }
+    }
 }
 
 /// A regular expression as tare reads it: `^` and `$` are ends of lines.
@@ -107,14 +128,18 @@ impl FigurePattern {
     fn matches<'t>(&'t self, text: &'t Text<'_>) -> impl Iterator<Item = Found> + 't {
         let captures = self.regex.captures_iter(&text.text);
         // A group that took no part in the match is no figure.
-        captures.filter_map(|captures| self.found(&captures))
+        captures.filter_map(|captures| self.found(&captures, &text.text))
     }
 
-    fn found(&self, captures: &Captures<'_>) -> Option<Found> {
-        let text = |group| Some(captures.get(group)?.as_str().to_owned());
+    fn found(&self, captures: &Captures<'_>, text: &str) -> Option<Found> {
+        let value = captures.get(self.value)?;
+        let unit = |group| captures.get(group).map_or("", |unit| unit.as_str());
         Some(Found {
-            value: text(self.value)?,
-            unit: self.unit.map(|group| text(group).unwrap_or_default()),
+            value: value.as_str().to_owned(),
+            beside: match self.unit {
+                Some(group) => Beside::Unit(unit(group).to_owned()),
+                None => Beside::word_at_start_of(&text[value.end()..]),
+            },
         })
     }
 }

@@ -391,6 +391,76 @@ fn no_pattern_searches_for_long() {
     ));
 }
 
+/// A figure that is printed with a known unit which the expression does not read.
+fn with_unit(pattern: &str, unit: &str, text: &str) -> Result<f64, ExtractError> {
+    let Scaled { unit, scale } = unit_words::read(unit).unwrap();
+    let from = Extractor {
+        scale,
+        ..Extractor::of(Find::Regex(pattern.to_owned()))
+    };
+    figure(&from, &unit, both(text, ""))
+}
+
+#[test]
+fn a_unit_behind_a_figure_that_is_not_the_given_one_is_refused_with_both() {
+    let of = |unit: &str, text: &str| with_unit("^rate: ([0-9.]+)", unit, text);
+    let refused = told(of("MB/s", "rate: 1.2 GB/s\n"));
+    assert!(
+        refused.starts_with("'1.2 GB/s' is printed, but the unit was given as MB/s: write"),
+        "{refused}"
+    );
+    for (unit, text) in [
+        ("us", "1.01ms"),
+        ("ms", "990us"),
+        ("ms", "990 \u{b5}s"),
+        ("s", "2 min 3 s"),
+        ("MB/s", "12 Mbit/s"),
+        ("MB/s", "12 GBytes/sec,"),
+        ("MB/s", "12 Gb/s"),
+        ("MB", "1024 KB"),
+        ("MB/s", "12 MiB/s"),
+        ("op/s", "12.3k"),
+        ("op/s", "12.3 kop/s"),
+        ("1", "12.3M"),
+    ] {
+        let found = of(unit, &format!("rate: {text}\n"));
+        assert!(
+            matches!(found, Err(ExtractError::OtherUnit { .. })),
+            "{text}: {found:?}"
+        );
+    }
+    for (unit, text) in [
+        ("MB/s", "12 MB/sec"),
+        ("MB/s", "12 MBytes/s"),
+        ("MB/s", "12 Mb/s"),
+        ("MiB/s", "12 MB/s"),
+        ("MB/s", "12 MB in 1 s"),
+        ("us", "12 usec"),
+        ("us", "12\u{3bc}s"),
+        ("ms", "12 runs"),
+        ("ms", "12\nns"),
+        ("op/s", "12 op/s"),
+        ("op/s", "12 requests/s"),
+        ("1", "12 GB/s"),
+        ("1", "12 K"),
+    ] {
+        let found = of(unit, &format!("rate: {text}\n"));
+        assert!(found.is_ok(), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn units_of_bytes_are_read_as_tools_print_them() {
+    let of = |text: &str| with_unit("{value} {unit}", "MB/s", text);
+    for text in ["112 MBytes/sec", "112 MBps", "112000 KB/s", "896 Mbits/sec"] {
+        assert_eq!(of(text), Ok(112e6), "{text}");
+    }
+    assert_eq!(with_unit("{value} {unit}", "B", "1024 KB"), Ok(1_024_000.0));
+    let open = told(of("112 Mb/s"));
+    assert!(open.ends_with("give --unit Mbit/s or --unit MB/s"), "{open}");
+    assert_eq!(with_unit("{value} {unit}", "us/op", "5 \u{b5}s/op"), Ok(5.0));
+}
+
 #[test]
 fn a_line_that_a_carriage_return_begins_is_one() {
     let progress = "rate: 10.0\rrate: 500.0\rrate: 1234.5\n";
