@@ -47,9 +47,14 @@ pub(crate) fn send(port: &mut Port, path: &str, max_bytes: u64) -> io::Result<Re
     }
 }
 
-/// Takes a file whose bytes follow in data frames. They are taken in full even
+/// Takes a file whose bytes follow in data frames, or makes a folder. They are taken in full even
 /// where they cannot be written, so that the link keeps its place.
 pub(crate) fn take(port: &mut Port, path: &str, mode: u32, bytes: u64) -> io::Result<Result<Reply, Refusal>> {
+    let failed = |e: io::Error| Refusal::new(ErrorCode::File, format!("write {path}: {e}"));
+    if bytes == 0 && path.ends_with('/') {
+        let made = fs::create_dir_all(path).map_err(failed);
+        return Ok(made.map(|()| Reply::FileWritten));
+    }
     let mut target = create(Path::new(path), mode);
     let mut left = bytes;
     while left > 0 {
@@ -65,9 +70,7 @@ pub(crate) fn take(port: &mut Port, path: &str, mode: u32, bytes: u64) -> io::Re
         left -= frame.payload.len() as u64;
         target = target.and_then(|mut file| file.write_all(&frame.payload).map(|()| file));
     }
-    Ok(target
-        .map(|_| Reply::FileWritten)
-        .map_err(|e| Refusal::new(ErrorCode::File, format!("write {path}: {e}"))))
+    Ok(target.map(|_| Reply::FileWritten).map_err(failed))
 }
 
 /// Copies a file out of the folder that the host shares with this machine.

@@ -198,8 +198,8 @@ fn loader_and_libraries(program: &Path, loader: PathBuf) -> Result<Vec<PathBuf>,
     Ok([loader].into_iter().chain(libraries).collect())
 }
 
-/// The files behind a path to carry: the file itself, or all below a folder,
-/// links followed, as absolute paths.
+/// What is behind a path to carry: the file itself, or all files and empty folders below a folder,
+/// links followed, as absolute paths. That of a folder ends with a slash.
 ///
 /// # Errors
 /// [`CarryError`] if a file cannot be read or is over [`MAX_FILE`].
@@ -215,18 +215,29 @@ pub fn files_below(path: &Path) -> Result<Vec<PathBuf>, CarryError> {
         for entry in std::fs::read_dir(&path).map_err(unreadable)? {
             files.extend(files_below(&entry.map_err(unreadable)?.path())?);
         }
+        if files.is_empty() {
+            files.push(path.join(""));
+        }
         return Ok(files);
     }
     file(&path)?;
     Ok(vec![path])
 }
 
-/// Whether this is a file that can be carried.
+/// Whether a path to carry is that of an empty folder, not of a file.
+pub fn is_folder(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"/")
+}
+
+/// Whether this is a file that can be carried, or a folder.
 ///
 /// # Errors
-/// [`CarryError`] if it is none, or over [`MAX_FILE`].
+/// [`CarryError`] if it is neither, or over [`MAX_FILE`].
 pub fn file(path: &Path) -> Result<(), CarryError> {
     let meta = std::fs::metadata(path).map_err(unreadable(path))?;
+    if is_folder(path) {
+        return Ok(());
+    }
     if !meta.is_file() {
         return Err(unfit(path, NO_FILE));
     }
@@ -236,12 +247,15 @@ pub fn file(path: &Path) -> Result<(), CarryError> {
     Ok(())
 }
 
-/// What is in a file that is carried. What another has put in its place since it was looked at
+/// What is in a file that is carried, nothing for a folder. What another has put in its place since it was looked at
 /// is not waited for, and not read without end.
 ///
 /// # Errors
 /// [`CarryError`], as [`file`].
 pub fn content(path: &Path) -> Result<Vec<u8>, CarryError> {
+    if is_folder(path) {
+        return Ok(Vec::new());
+    }
     let file = regular::open(path).map_err(unreadable(path))?;
     let file = file.ok_or_else(|| unfit(path, NO_FILE))?;
     let mut content = Vec::new();
@@ -269,7 +283,7 @@ fn unfit(path: &Path, why: &'static str) -> CarryError {
 }
 
 /// Writes the file that a box with this root, a folder of the host, knows by `path`, as a
-/// new one. Links that the box has laid lead no further than they do in the box, and
+/// new one, or makes the folder. Links that the box has laid lead no further than they do in the box, and
 /// nothing that it has put in the file's place is opened. The root's owner gets the file.
 ///
 /// # Errors
@@ -286,6 +300,9 @@ pub fn put(root: &Path, path: &str, mode: u32, content: &[u8]) -> io::Result<()>
     }
     let name = below.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     let root = Root::open(root)?;
+    if is_folder(Path::new(path)) {
+        return root.folder(below).map(drop);
+    }
     let folder = root.folder(below.parent().unwrap_or_else(|| Path::new("")))?;
     match unlinkat(&folder, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
@@ -446,6 +463,22 @@ mod tests {
             files_below(folder.path()).unwrap(),
             [folder.path().join("below/file")]
         );
+    }
+
+    #[test]
+    fn an_empty_folder_is_carried_as_a_folder() {
+        let [host, root] = [(), ()].map(|()| tempfile::tempdir().unwrap());
+        let empty = host.path().join("below/empty");
+        std::fs::create_dir_all(&empty).unwrap();
+        for above in [host.path(), &empty] {
+            let files = files_below(above).unwrap();
+            let [folder] = &files[..] else { panic!("{files:?}") };
+            assert_eq!(folder.to_str().unwrap(), format!("{}/", empty.display()));
+            file(folder).unwrap();
+            let content = content(folder).unwrap();
+            put(root.path(), folder.to_str().unwrap(), 0o755, &content).unwrap();
+            assert!(root.path().join(empty.strip_prefix("/").unwrap()).is_dir());
+        }
     }
 
     #[test]

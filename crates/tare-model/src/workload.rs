@@ -85,7 +85,7 @@ pub struct Role {
     /// The whole environment of a command, name and value; nothing of the host's is inherited.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<(String, String)>,
-    /// Files of the host that are copied into boxes, to the same paths.
+    /// Files of the host that are copied into boxes, to the same paths; an empty folder ends with a slash.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
     /// The folder in which a command starts; absent: that in which the agent is.

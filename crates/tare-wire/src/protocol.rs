@@ -86,7 +86,8 @@ pub enum Request {
     },
     /// Take a file: as many data frames as make `bytes` follow at once.
     WriteFile {
-        /// Absolute path in the box; missing folders are made.
+        /// Absolute path in the box; missing folders are made. One that ends with a slash, of no bytes,
+        /// is a folder.
         path: String,
         /// Permission bits.
         mode: u32,

@@ -302,7 +302,7 @@ pub trait RunningBox {
         None
     }
 
-    /// Brings a file into the box.
+    /// Brings a file into the box, or makes a folder there, whose path ends with a slash.
     ///
     /// # Errors
     /// [`BoxError`].
@@ -311,7 +311,10 @@ pub trait RunningBox {
         if let Some(root) = self.host_root() {
             return carry::put(root, path, mode, content).map_err(failed());
         }
-        let Some(shared) = self.shared_folder().map(Path::to_owned) else {
+        let shared = self
+            .shared_folder()
+            .filter(|_| !carry::is_folder(Path::new(path)));
+        let Some(shared) = shared.map(Path::to_owned) else {
             return Ok(self.link().write_file(path, mode, content, within)?);
         };
         carry::put(&shared, &format!("/{CARRIED}"), 0o600, content).map_err(failed())?;

@@ -438,6 +438,22 @@ fn files_go_in_and_out_whole() {
 }
 
 #[test]
+fn an_empty_folder_goes_in() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("below/empty");
+    let mut agent = Agent::start();
+    for _ in 0..2 {
+        let (reply, _) = agent.ask(&Request::WriteFile {
+            path: format!("{}/", folder.display()),
+            mode: 0o755,
+            bytes: 0,
+        });
+        assert_eq!(reply, Reply::FileWritten);
+        assert!(folder.is_dir());
+    }
+}
+
+#[test]
 fn a_file_that_is_too_large_for_the_limit_of_the_system_is_an_answer() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file").display().to_string();
