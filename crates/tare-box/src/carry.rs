@@ -2,6 +2,7 @@
 
 use crate::libraries;
 use crate::linked::Linked;
+use crate::script::{LONGEST_LINE, ScriptLine};
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, mkdirat, openat, openat2, unlinkat};
 use rustix::io::Errno;
 use rustix::process::{Gid, Uid};
@@ -20,6 +21,7 @@ pub const MAX_FILE: u64 = 512 << 20;
 
 const NO_FILE: &str = "it is neither a file nor a folder";
 const NOT_ELF: &str = "it is not an ELF file, which a loader and what it loads must be";
+const RELATIVE: &str = "the interpreter in its first line is no absolute path: write '#!/bin/sh', or '#!/usr/bin/env' with the interpreter's name";
 const TOO_LARGE: &str = "it exceeds 512 MiB";
 
 /// Why a command cannot be carried.
@@ -45,6 +47,14 @@ pub enum CarryError {
     /// The program's file cannot be read.
     #[error("cannot read {path}: {source}")]
     Unreadable { path: PathBuf, source: std::io::Error },
+    /// The first line of a script starts nothing.
+    #[error("{script} cannot run: {fault}")]
+    Script { script: PathBuf, fault: &'static str },
+    /// The interpreter or the loader of a program is not on this host.
+    #[error(
+        "{program} needs {path}, which is not on this host: install it, or correct what the program names"
+    )]
+    NotOnHost { program: PathBuf, path: PathBuf },
     /// A library of a program is not on this host.
     #[error("{program} needs the library {library}, which its loader cannot find on this host: install it")]
     NoLibrary { program: PathBuf, library: String },
@@ -66,13 +76,15 @@ pub fn find_program(name: &str) -> Result<PathBuf, CarryError> {
             .map(|folder| folder.join(name))
             .collect()
     };
-    let is_program =
-        |path: &PathBuf| path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok();
     let found = candidates
         .into_iter()
-        .find(is_program)
+        .find(|path| is_program(path))
         .ok_or_else(|| no_program(name))?;
     std::path::absolute(&found).map_err(|source| CarryError::Unreadable { path: found, source })
+}
+
+fn is_program(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
 }
 
 /// Why there is no program of this name or at this path.
@@ -95,12 +107,18 @@ fn no_program(name: &str) -> CarryError {
 /// What a program needs to run besides its own file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Needs {
-    /// Nothing: it is static.
-    Nothing,
     /// This dynamic loader, and libraries that the loader looks for.
     Loader(String),
     /// This interpreter of a script.
     Interpreter(String),
+}
+
+impl Needs {
+    fn path(&self) -> &String {
+        match self {
+            Self::Loader(path) | Self::Interpreter(path) => path,
+        }
+    }
 }
 
 /// Interpreters of interpreters that are followed: Linux follows as many.
@@ -111,49 +129,75 @@ const MOST_INTERPRETERS: usize = 5;
 /// Libraries are not looked for.
 ///
 /// # Errors
-/// [`CarryError::Unreadable`] for the program. An interpreter that cannot be read may be
+/// Those of [`needs`] for the program. An interpreter that cannot be read may be
 /// one of the boxes alone.
 pub fn missing(program: &Path, carried: &[String]) -> Result<Option<(PathBuf, Needs)>, CarryError> {
-    let mut file = program.to_owned();
-    let mut needed = needs(program)?;
-    for _ in 0..MOST_INTERPRETERS {
-        match needed {
-            Needs::Nothing => return Ok(None),
-            Needs::Loader(path) | Needs::Interpreter(path) if carried.contains(&path) => {
-                file = PathBuf::from(path);
-                needed = needs(&file).unwrap_or(Needs::Nothing);
-            }
-            missing => return Ok(Some((file, missing))),
-        }
-    }
-    Ok(None)
+    Ok(first_missing(
+        program,
+        needs(program)?,
+        carried,
+        MOST_INTERPRETERS,
+    ))
 }
 
-/// What a program's file needs: the interpreter that an ELF file or a script names.
+fn first_missing(
+    file: &Path,
+    needed: Vec<Needs>,
+    carried: &[String],
+    depth: usize,
+) -> Option<(PathBuf, Needs)> {
+    let below = |path: &Path| {
+        let depth = depth.checked_sub(1)?;
+        first_missing(path, needs(path).unwrap_or_default(), carried, depth)
+    };
+    needed.into_iter().find_map(|need| {
+        if carried.contains(need.path()) {
+            return below(Path::new(need.path()));
+        }
+        Some((file.to_owned(), need))
+    })
+}
+
+/// What a program's file needs: the interpreter that an ELF file or a script names, and what env(1)
+/// starts as that of a script.
 ///
 /// # Errors
-/// [`CarryError::Unreadable`].
-pub fn needs(path: &Path) -> Result<Needs, CarryError> {
-    if let Some(line) = script_line(path).map_err(unreadable(path))? {
-        let interpreter = line.split_whitespace().next().unwrap_or_default();
-        return Ok(Needs::Interpreter(interpreter.to_owned()));
+/// [`CarryError::Unreadable`], and [`CarryError::Script`] for one that cannot run.
+pub fn needs(path: &Path) -> Result<Vec<Needs>, CarryError> {
+    let Some(line) = script_line(path).map_err(unreadable(path))? else {
+        let interpreter = Linked::read(path).and_then(|linked| linked.interpreter);
+        return Ok(interpreter.map(Needs::Loader).into_iter().collect());
+    };
+    let script = |fault| CarryError::Script {
+        script: path.to_owned(),
+        fault,
+    };
+    if let Some(fault) = line.fault() {
+        return Err(script(fault));
     }
-    let interpreter = Linked::read(path).and_then(|linked| linked.interpreter);
-    Ok(interpreter.map_or(Needs::Nothing, Needs::Loader))
+    let interpreter = Path::new(&line.interpreter);
+    if interpreter.is_relative() && !interpreter.exists() {
+        return Err(script(RELATIVE));
+    }
+    let started = line.started_by_env().and_then(on_path_of_boxes);
+    let started = started.map(|path| Needs::Interpreter(path.to_string_lossy().into_owned()));
+    let interpreter = Needs::Interpreter(line.interpreter);
+    Ok([interpreter].into_iter().chain(started).collect())
 }
 
-/// Bytes of a script's first line that Linux reads (`BINPRM_BUF_SIZE`).
-const SCRIPT_LINE: u64 = 256;
+/// A program as env(1) finds it in boxes that have this host's files.
+fn on_path_of_boxes(name: &str) -> Option<PathBuf> {
+    let mut folders = std::env::split_paths(PATH);
+    // An absolute path stays as it is.
+    folders.find_map(|folder| Some(folder.join(name)).filter(|path| is_program(path)))
+}
 
-/// The first line of a script behind its mark.
-fn script_line(path: &Path) -> io::Result<Option<String>> {
+/// The first line of a script.
+fn script_line(path: &Path) -> io::Result<Option<ScriptLine>> {
     let file = regular::open(path)?.ok_or(io::ErrorKind::InvalidInput)?;
-    let mut start = Vec::new();
-    file.take(SCRIPT_LINE).read_to_end(&mut start)?;
-    let line = start
-        .strip_prefix(b"#!")
-        .map(|rest| rest.split(|b| *b == b'\n').next());
-    Ok(line.map(|line| String::from_utf8_lossy(line.unwrap_or_default()).into_owned()))
+    let mut head = Vec::new();
+    file.take(LONGEST_LINE).read_to_end(&mut head)?;
+    Ok(ScriptLine::of(&head))
 }
 
 /// A program with all that it needs to be started: see [`runtime_files`].
@@ -173,26 +217,31 @@ pub fn program_files(name: &str) -> Result<Vec<PathBuf>, CarryError> {
 /// [`CarryError`].
 pub fn runtime_files(program: &Path) -> Result<Vec<PathBuf>, CarryError> {
     let mut files = Vec::new();
-    let mut file = program.to_owned();
-    for _ in 0..MOST_INTERPRETERS {
-        match needs(&file)? {
-            Needs::Nothing => break,
-            Needs::Interpreter(path) => {
-                file = PathBuf::from(path);
-                files.push(file.clone());
+    add_needed(program, MOST_INTERPRETERS, &mut files)?;
+    Ok(files)
+}
+
+fn add_needed(program: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), CarryError> {
+    for need in needs(program)? {
+        let path = PathBuf::from(need.path());
+        if !path.exists() {
+            let program = program.to_owned();
+            return Err(CarryError::NotOnHost { program, path });
+        }
+        match need {
+            Needs::Loader(_) => files.extend(loader_and_libraries(program, path)?),
+            Needs::Interpreter(_) if depth > 0 => {
+                files.push(path.clone());
+                add_needed(&path, depth - 1, files)?;
             }
-            Needs::Loader(loader) => {
-                files.extend(loader_and_libraries(&file, PathBuf::from(loader))?);
-                break;
-            }
+            Needs::Interpreter(_) => {}
         }
     }
-    Ok(files)
+    Ok(())
 }
 
 fn loader_and_libraries(program: &Path, loader: PathBuf) -> Result<Vec<PathBuf>, CarryError> {
     let linked = Linked::read(program).ok_or_else(|| unfit(program, NOT_ELF))?;
-    std::fs::metadata(&loader).map_err(unreadable(&loader))?;
     Linked::read(&loader).ok_or_else(|| unfit(&loader, NOT_ELF))?;
     let libraries = libraries::of(program, linked, &loader)?;
     Ok([loader].into_iter().chain(libraries).collect())
@@ -388,9 +437,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let script = folder.path().join("script");
         std::fs::write(&script, "#!/bin/sh -e\necho\n").unwrap();
-        assert_eq!(needs(&script).unwrap(), Needs::Interpreter("/bin/sh".into()));
+        assert_eq!(needs(&script).unwrap(), [Needs::Interpreter("/bin/sh".into())]);
         let shell = find_program("sh").unwrap();
-        assert!(matches!(needs(&shell).unwrap(), Needs::Loader(loader) if loader.contains("ld")));
+        assert!(matches!(&needs(&shell).unwrap()[..], [Needs::Loader(loader)] if loader.contains("ld")));
         // The interpreter that is carried needs a loader, and that one nothing.
         let carried = ["/bin/sh".to_owned()];
         let Some((by, Needs::Loader(loader))) = missing(&script, &carried).unwrap() else {
@@ -412,6 +461,53 @@ mod tests {
         assert!(names.iter().any(|name| name.contains("ld-linux")), "{names:?}");
         assert!(names.iter().any(|name| name.contains("libc.so")), "{names:?}");
         assert!(missing(&script, &names).unwrap().is_none());
+    }
+
+    #[test]
+    fn what_env_starts_for_a_script_is_carried_and_missed() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("script");
+        for argument in ["sh", "-S sh -e"] {
+            std::fs::write(&script, format!("#!/usr/bin/env {argument}\ntrue\n")).unwrap();
+            let files = runtime_files(&script).unwrap();
+            let mut names: Vec<String> = files.iter().map(|f| f.display().to_string()).collect();
+            assert!(missing(&script, &names).unwrap().is_none());
+            names.retain(|name| !name.ends_with("/sh"));
+            let (by, needed) = missing(&script, &names).unwrap().unwrap();
+            assert_eq!(by, script);
+            assert!(
+                matches!(&needed, Needs::Interpreter(path) if path.ends_with("/sh")),
+                "{needed:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_script_that_cannot_run_is_named_with_the_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("script");
+        for (line, told) in [
+            ("#!", "cannot run: its first line names no interpreter"),
+            (
+                "#!sh",
+                "cannot run: the interpreter in its first line is no absolute path",
+            ),
+            (
+                "#!/usr/bin/env sh\r",
+                "cannot run: its first line ends with a carriage return",
+            ),
+            (
+                "#!/no/such -x",
+                "needs /no/such, which is not on this host: install it",
+            ),
+        ] {
+            std::fs::write(&script, format!("{line}\ntrue\n")).unwrap();
+            let error = runtime_files(&script).unwrap_err().to_string();
+            assert!(
+                error.starts_with(&format!("{} {told}", script.display())),
+                "{error}"
+            );
+        }
     }
 
     /// A loader that a program names is a program of whoever made it.

@@ -15,3 +15,4 @@ mod linked;
 pub mod oom;
 pub mod places;
 pub mod precautions;
+pub mod script;

@@ -350,7 +350,7 @@ mod tests {
         let programs = names.iter().filter_map(|name| carry::find_program(name).ok());
         let mut linked = 0;
         for program in programs.map(|program| program.canonicalize().unwrap()) {
-            if matches!(carry::needs(&program), Ok(carry::Needs::Loader(_))) {
+            if carry::needs(&program).is_ok_and(|needed| matches!(needed[..], [carry::Needs::Loader(_)])) {
                 let (loader, found) = found(&program);
                 assert_eq!(found, listed(&loader, &program), "{}", program.display());
                 linked += 1;

@@ -184,7 +184,9 @@ fn left_behind(role: &Role) -> Vec<NamedFile> {
         let value = argument.split_once('=').map(|(_, value)| value);
         std::iter::once(argument.as_str()).chain(value)
     });
-    let modules = run.argv.first().and_then(|program| python_modules(program));
+    // An interpreter that is copied for a script is among the files.
+    let programs = run.argv.first().into_iter().chain(&role.files);
+    let modules = programs.filter_map(|program| python_modules(program));
     let found = named
         .map(str::to_owned)
         .chain(modules)
@@ -277,6 +279,8 @@ mod tests {
         let left = left_behind(&role(&[&python, "-c", "pass"], &[&python]));
         let path = lib.canonicalize().unwrap().display().to_string();
         assert_eq!(left.iter().map(|file| &file.path).collect::<Vec<_>>(), [&path]);
+        let script = left_behind(&role(&["/srv/script"], &["/srv/script", &python]));
+        assert_eq!(script, left);
         let module = lib.join("os.py").display().to_string();
         assert!(left_behind(&role(&[&python], &[&python, &module])).is_empty());
     }

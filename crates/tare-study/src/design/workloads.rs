@@ -409,15 +409,14 @@ fn host_only(program: &Path, files: &[String]) -> Result<Option<String>, DesignE
         return Ok(None);
     };
     let by = by.display();
-    Ok(match needs {
-        Needs::Nothing => None,
-        Needs::Loader(loader) => Some(format!(
+    Ok(Some(match needs {
+        Needs::Loader(loader) => format!(
             "{by} needs the loader {loader}, which the box does not have: build it statically, or add --with-libraries, which copies the loader and every library that it finds into the box"
-        )),
-        Needs::Interpreter(interpreter) => Some(format!(
+        ),
+        Needs::Interpreter(interpreter) => format!(
             "{by} needs the interpreter {interpreter}, which the box does not have: add --with-libraries, which copies it with its loader and libraries into the box, or measure a program that is built statically"
-        )),
-    })
+        ),
+    }))
 }
 
 /// The name and the value of `NAME=VALUE`.

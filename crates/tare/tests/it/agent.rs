@@ -292,6 +292,7 @@ fn output_that_nobody_reads_does_not_go_to_the_null_device() {
 fn a_program_that_cannot_be_started_is_told_by_what_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let elf = std::fs::read(common::binary()).unwrap();
+    let nested = format!("#!{}\n", folder.path().join("no-interpreter").display());
     let other_machine = [&elf[..18], &[8, 0], &elf[20..64]].concat();
     let mut agent = Agent::start();
     for (name, bytes, told) in [
@@ -309,6 +310,11 @@ fn a_program_that_cannot_be_started_is_told_by_what_it_is() {
             "missing",
             b"#!/no/such/interpreter -x\n",
             "its interpreter /no/such/interpreter is not",
+        ),
+        (
+            "nested",
+            nested.as_bytes(),
+            "no-interpreter: it is a script without '#!': begin it",
         ),
         ("empty", b"", "the file is empty"),
         ("cut", &elf[..64], "it is damaged or cut off"),
