@@ -75,7 +75,7 @@ fn not_utf8() -> anyhow::Error {
     let arguments = std::env::args_os().filter(|argument| argument.to_str().is_none());
     let named: Vec<String> = arguments.map(|argument| format!("{argument:?}")).collect();
     anyhow::anyhow!(
-        "arguments must be UTF-8, and these are not: {}; only paths may contain other bytes",
+        "arguments must be UTF-8, and these are not: {}; other bytes may be in paths of options and of results files, but not in a command: rename its files",
         named.join(", ")
     )
 }

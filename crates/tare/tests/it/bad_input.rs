@@ -137,7 +137,9 @@ fn arguments_that_are_no_text_are_shown() {
     let done = ended(command.output().unwrap());
     assert_eq!(done.code, 2, "{}", done.stderr);
     assert!(
-        done.stderr.contains("UTF-8") && done.stderr.contains(r#""a\xFFb""#),
+        done.stderr.contains("UTF-8")
+            && done.stderr.contains(r#""a\xFFb""#)
+            && done.stderr.contains("not in a command"),
         "{}",
         done.stderr
     );
