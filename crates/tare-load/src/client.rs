@@ -32,7 +32,7 @@ const PATIENCE_NS: u64 = 1_000_000_000;
 /// An answer that ends with its connection is waited for as often and as long, of which the
 /// server may be frozen for one.
 const WAITS: u32 = 3;
-const WAIT_NS: u64 = 5_000_000_000;
+const WAIT_NS: u64 = if cfg!(test) { 50_000_000 } else { 5_000_000_000 };
 /// It takes longer than this to sleep and to wake up.
 const NO_SLEEP_NS: u64 = 5_000;
 /// No time at all.
@@ -57,6 +57,8 @@ pub struct Client {
     arrivals: Option<Arrivals>,
     told: Told,
     reconnected: u64,
+    /// Whether the server answered a load over all connections.
+    is_tried: bool,
     /// Whether an answer came whose end is not known before that of its connection.
     some_end_late: bool,
     room: Vec<u8>,
@@ -109,6 +111,7 @@ impl Client {
             arrivals: spec.rate.map(|rate| Arrivals::new(rate, spec.seed)),
             told: Told::default(),
             reconnected: 0,
+            is_tried: false,
             some_end_late: false,
             room: vec![0; ROOM],
             events: Vec::with_capacity(EVENTS),
@@ -394,25 +397,41 @@ impl Client {
         Ok(())
     }
 
-    /// Waits for answers, and for the end of the connection of one that has no other end.
+    /// Waits for answers, and for the end of the connection of one that has no other end; the first
+    /// time, to find out whether the server answers over more than one connection.
     fn wait_for_answers(&mut self) -> io::Result<usize> {
         let mut waits = 0;
         loop {
             let begun_ns = clock::now_ns();
-            let awake = self.wait(self.some_end_late.then_some(WAIT_NS))?;
+            let is_limited = self.some_end_late || !self.is_tried;
+            let awake = self.wait(is_limited.then_some(WAIT_NS))?;
             if awake > 0 {
                 return Ok(awake);
             }
             waits += u32::from(clock::now_ns() - begun_ns >= WAIT_NS);
-            let mut connections = self.connections.iter().flatten();
-            if waits >= WAITS && connections.any(Connection::ends_with_answer) {
-                return Err(io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "the server sent an answer without a length, and keeps the connection open: have it send \
-                     Content-Length, or close",
-                ));
+            if waits >= WAITS
+                && let Some(why) = self.awaited_in_vain()
+            {
+                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
             }
         }
+    }
+
+    /// Why no answer will come.
+    fn awaited_in_vain(&self) -> Option<&'static str> {
+        let connections = || self.connections.iter().flatten();
+        if connections().any(Connection::ends_with_answer) {
+            return Some(
+                "the server sent an answer without a length, and keeps the connection open: have it send \
+                 Content-Length, or close",
+            );
+        }
+        let (served, others): (Vec<_>, Vec<_>) = connections().partition(|one| one.has_served());
+        let is_idle = !served.is_empty() && served.iter().all(|one| one.waiting() == 0);
+        (is_idle && others.iter().any(|one| one.waiting() > 0)).then_some(
+            "the server answered over some connections and never over the others: it may serve one at a \
+             time; set keep = \"no\", or connections = \"1\"",
+        )
     }
 
     /// Waits for answers, or until so many nanoseconds have passed: how many connections are awake.
@@ -466,6 +485,7 @@ impl Sliced for Client {
             }
         });
         part.work += (self.told.answered - before) as f64;
+        self.is_tried |= self.told.answered - before >= self.connections.len() as u64;
         done.map_err(failed(ASKING))
     }
 

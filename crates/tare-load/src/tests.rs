@@ -149,6 +149,19 @@ fn each_request_may_have_a_connection_of_its_own() {
     assert_eq!(made.load(Ordering::SeqCst), 50);
 }
 
+#[test]
+fn a_server_of_one_connection_at_a_time_is_told() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let at = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            answering(BufReader::new(stream));
+        }
+    });
+    let error = served(&spec(None), at, &[1, 50]).unwrap_err().to_string();
+    assert!(error.contains("it may serve one at a time; set keep"), "{error}");
+}
+
 /// A server that says this before it closes a connection over which nothing was asked for 30 ms.
 fn impatient(farewell: &'static [u8]) -> SocketAddr {
     server(move |mut stream| {
