@@ -2,6 +2,7 @@
 
 use super::findings;
 use super::notices::{self, some_clauses, some_of};
+use super::reconnects;
 use crate::show::cost_change;
 use std::collections::BTreeMap;
 use tare_analysis::{Analysis, Comparison, FindingShare, Flag, MetricComparison, Notice, Word};
@@ -45,7 +46,7 @@ pub(crate) fn of_parts(analysis: &Analysis) -> Vec<Doubt> {
     failures(analysis).chain(figures(analysis)).collect()
 }
 
-/// What is not in the figures at all; then tails, intervals that a correction has opened, findings,
+/// What is not in the figures at all, or in them beside the work; then tails, intervals that a correction has opened, findings,
 /// the most frequent first, intervals that may be off.
 fn figures(analysis: &Analysis) -> Vec<Doubt> {
     // What a notice tells of the whole file is told once.
@@ -72,7 +73,10 @@ fn figures(analysis: &Analysis) -> Vec<Doubt> {
         Doubt::new(name, text)
     };
     let lacking = lacking.into_iter().map(doubt);
+    let reconnects = reconnects::doubt(analysis);
+    let reconnects = reconnects.map(|(cells, text)| Doubt::new(format!("reconnects {cells}"), text));
     lacking
+        .chain(reconnects)
         .chain(tails(analysis))
         .chain(corrected(analysis))
         .chain(findings.into_iter().map(doubt))

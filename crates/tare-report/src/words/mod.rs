@@ -15,6 +15,7 @@ pub(crate) mod hosts;
 pub mod notices;
 pub(crate) mod open;
 pub(crate) mod proofs;
+pub mod reconnects;
 pub mod refusal;
 pub(crate) mod remarks;
 pub(crate) mod sizes;

@@ -282,3 +282,21 @@ fn trials_too_short_to_measure_other_load_say_what_to_do() {
         "other load unknown in 20 of 40 trials, as measuring it takes --trial-time 500ms: the host counts";
     assert!(text.contains(told), "{text}");
 }
+
+#[test]
+fn a_server_that_closes_connections_is_told_where_it_is_often() {
+    let mut latencies = tare_stats::Latencies::default();
+    (1..=1000).for_each(|n| latencies.record(n * 1000));
+    for (closed, is_told) in [(20, false), (21, true)] {
+        let mut results = results();
+        for trial in trials_of(&mut results, "docker", Pinned) {
+            if let Outcome::Ok(success) = &mut trial.outcome {
+                (success.latencies, success.reconnects) = (Some(latencies.text()), Some(closed));
+            }
+        }
+        let text = shown(&analyze(&results));
+        let told = "the server closed connections that were to be kept";
+        assert_eq!(text.contains(told), is_told, "{text}");
+        assert_eq!(text.contains("closed in 20000 requests"), is_told, "{text}");
+    }
+}

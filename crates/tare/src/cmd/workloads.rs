@@ -17,6 +17,7 @@ use tare_model::results::{EndReason, Failure, Outcome, Results, Success};
 use tare_model::size::show_seconds;
 use tare_model::study::{Slicing, Study, Workload};
 use tare_model::workload::{Barrier, Check};
+use tare_report::words::reconnects;
 use tare_study::design::{self, ProtocolOptions, StudyRequest};
 use tare_study::workload_file::{self, CatalogueWorkload, TakenParameter};
 use tare_study::workloads::{self, Brief, Kind, Tried};
@@ -205,7 +206,11 @@ fn check(name: &str, timeout: Option<f64>, state: &Path, json: bool) -> anyhow::
     let results = Results::read(&output)?;
     let outcome = results.trials().last().map(|trial| &trial.outcome);
     let (told, code) = match outcome {
-        Some(Outcome::Ok(success)) => (succeeded(&session.study, success), 0),
+        Some(Outcome::Ok(success)) => {
+            let doubt = reconnects::of_one(&tare_analysis::analyze(&results));
+            let doubt = doubt.map(|doubt| out::wrapped("!", INDENT, &doubt));
+            (succeeded(&session.study, success) + &doubt.unwrap_or_default(), 0)
+        }
         Some(Outcome::Failed(failure) | Outcome::Skipped(failure)) => (failed(failure), out::FAILED),
         None if summary.reason == EndReason::Interrupted => (
             "stopped before the trial ended: no result\n".to_owned(),
