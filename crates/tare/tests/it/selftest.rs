@@ -212,7 +212,7 @@ fn what_makes_no_self_test_is_refused() {
         (aa(&["--blocks", "9"]), "from 10"),
         (aa(&["--log", "text"]), "not a log of a self-test"),
         (aa(&["--log", "/dev/zero"]), "is not a file"),
-        (aa(&["--log", "none/log"]), "cannot create log"),
+        (aa(&["--log", "none/log"]), "cannot write log"),
         (aa(&["--log", "-"]), "give a path"),
         (vec!["selftest", "aa", "-p", "dokcer"], "dokcer"),
         (
