@@ -174,8 +174,13 @@ pub fn load(look: Duration) -> io::Result<f64> {
     let before = meter.cpu_times()?;
     std::thread::sleep(look);
     let after = meter.cpu_times()?;
-    let capacity = after.at.duration_since(before.at).as_secs_f64() * f64::from(meter.cpus());
-    Ok(Duration::from_nanos(after.busy_ns.saturating_sub(before.busy_ns)).as_secs_f64() / capacity)
+    let busy_ns = after.busy_ns.saturating_sub(before.busy_ns);
+    Ok(share(busy_ns, after.at.duration_since(before.at), meter.cpus()))
+}
+
+/// CPU time over what so many CPUs had meanwhile.
+fn share(ns: u64, wall: Duration, cpus: u32) -> f64 {
+    Duration::from_nanos(ns).as_secs_f64() / (wall.as_secs_f64() * f64::from(cpus))
 }
 
 fn noise(facts: &HostFacts) -> io::Result<Vec<Noise>> {
@@ -185,8 +190,8 @@ fn noise(facts: &HostFacts) -> io::Result<Vec<Noise>> {
     std::thread::sleep(LOOK);
     let after = meter.cpu_times()?;
     let swapped = meter.swapped_pages()? - swapped;
-    let capacity = after.at.duration_since(before.at).as_secs_f64() * f64::from(meter.cpus());
-    let share = |ns: u64| Duration::from_nanos(ns).as_secs_f64() / capacity;
+    let wall = after.at.duration_since(before.at);
+    let share = |ns: u64| share(ns, wall, meter.cpus());
     let load = share(after.busy_ns.saturating_sub(before.busy_ns));
     let steal = share(after.steal_ns.saturating_sub(before.steal_ns));
     let percent = |x: f64| format!("{:.1} % of {}", x * 100.0, counted(meter.cpus(), "CPU"));

@@ -3,7 +3,7 @@
 pub mod forms;
 pub mod image;
 #[cfg(test)]
-mod named;
+pub(crate) mod named;
 mod printed;
 mod protocol;
 pub mod published;

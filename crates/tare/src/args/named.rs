@@ -21,7 +21,7 @@ fn root() -> PathBuf {
 }
 
 /// The files below a folder whose names end so, with their texts.
-fn texts(folder: &Path, ending: &str) -> Vec<(PathBuf, String)> {
+pub(crate) fn texts(folder: &Path, ending: &str) -> Vec<(PathBuf, String)> {
     let mut texts = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -1,6 +1,7 @@
 //! Every word that is printed as a term is explained: the words come from where they are printed.
 
 use super::*;
+use crate::args::named;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -32,16 +33,8 @@ fn folder(name: &str) -> PathBuf {
 
 /// The texts of all files below a folder that end so.
 fn texts(folder: &Path, ending: &str) -> Vec<String> {
-    let mut texts = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            texts.extend(self::texts(&path, ending));
-        } else if path.to_str().unwrap().ends_with(ending) {
-            texts.push(std::fs::read_to_string(path).unwrap());
-        }
-    }
-    texts
+    let all = named::texts(folder, ending).into_iter();
+    all.map(|(_, text)| text).collect()
 }
 
 #[track_caller]
