@@ -277,6 +277,11 @@ impl Workload {
         self.load().is_some_and(LoadSpec::is_open)
     }
 
+    /// Whether each of its trials runs in one piece, whatever slices were asked for.
+    pub fn is_whole(&self) -> bool {
+        self.is_read() || self.is_open_loop()
+    }
+
     /// Whether it never gives its CPU up by itself while its clock runs.
     pub fn never_waits(&self) -> bool {
         self.kernel().is_some_and(|spec| spec.kernel.never_waits())

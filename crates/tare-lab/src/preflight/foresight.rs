@@ -38,6 +38,8 @@ pub struct NamedFile {
     pub name: String,
     /// Its absolute path.
     pub path: String,
+    /// Whether boxes have it at that path, but not as the command names it.
+    pub copied: bool,
 }
 
 /// What can be told before the first trial.
@@ -174,7 +176,7 @@ const EVERYWHERE: [&str; 3] = ["/dev", "/proc", "/sys"];
 /// One that every box has, empty.
 const EMPTY: &str = "/tmp";
 
-/// Files that a command names which are on this host and are not copied into boxes, each once.
+/// Files that a command names which are on this host, and which boxes do not have under that name, each once.
 fn left_behind(role: &Role) -> Vec<NamedFile> {
     let Run::Command(run) = &role.run else {
         return Vec::new();
@@ -191,11 +193,12 @@ fn left_behind(role: &Role) -> Vec<NamedFile> {
         .map(str::to_owned)
         .chain(modules)
         .filter_map(|name| Some((name.clone(), on_host(&name)?)))
-        .filter(|(_, path)| !is_in_boxes(path, &role.files))
         .map(|(name, path)| NamedFile {
             name,
+            copied: is_in_boxes(&path, &role.files),
             path: path.to_string_lossy().into_owned(),
-        });
+        })
+        .filter(|file| !file.copied || Path::new(&file.name).is_relative());
     found.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
@@ -260,6 +263,7 @@ mod tests {
         let named = NamedFile {
             name: kept.clone(),
             path: kept.clone(),
+            copied: false,
         };
         assert_eq!(both, [named]);
         assert!(left_behind(&role(&["/bin/x", &kept], &["/bin/x", &kept])).is_empty());
@@ -291,6 +295,9 @@ mod tests {
         let found = left_behind(&role(&["/bin/x", "src/../Cargo.toml"], &[]));
         assert_eq!(found[0].name, "src/../Cargo.toml");
         let here = std::env::current_dir().unwrap();
-        assert_eq!(Path::new(&found[0].path), here.join("Cargo.toml"));
+        let path = here.join("Cargo.toml");
+        assert_eq!(Path::new(&found[0].path), path);
+        let copied = left_behind(&role(&["/bin/x", "Cargo.toml"], &[&path.display().to_string()]));
+        assert_eq!([found[0].copied, copied[0].copied], [false, true]);
     }
 }

@@ -158,8 +158,8 @@ impl Runner<'_> {
     }
 }
 
-/// Whether these run in one piece: what they print is read, or they are an open loop.
+/// Whether these run in one piece.
 fn is_whole(study: &Study, due: &[PlannedTrial]) -> bool {
     let workload = due.first().and_then(|planned| study.workload(&planned.cell));
-    workload.is_some_and(|workload| workload.is_read() || workload.is_open_loop())
+    workload.is_some_and(|workload| workload.is_whole())
 }

@@ -123,23 +123,18 @@ impl Share {
     }
 }
 
-/// How long a trial of a cell works: as long as is aimed for, and a command that is run once, or an
-/// open loop, as long as its file says.
+/// How long a trial of a cell works: as long as is aimed for, and one in one piece as long as its file says, once the
+/// host is quiet.
 fn seconds_of(study: &Study, cell: &Cell) -> f64 {
-    let workload = study.workload(cell);
-    let is_whole = |workload: &Workload| workload.load().is_none() || workload.is_open_loop();
-    let open = workload.as_ref().is_some_and(Workload::is_open_loop);
-    let told = workload.filter(is_whole).and_then(|workload| workload.seconds);
-    let seconds = told.unwrap_or(study.protocol.trial_seconds);
-    if !open {
-        return seconds;
-    }
-    let settling = if study.protocol.settle {
-        SETTLING_SECONDS
-    } else {
-        0.0
+    let aim = study.protocol.trial_seconds;
+    let Some(workload) = study.workload(cell) else {
+        return aim;
     };
-    seconds * (1.0 + WORKING_UP) + settling
+    let is_timed = workload.load().is_none() || workload.is_open_loop();
+    let seconds = workload.seconds.filter(|_| is_timed).unwrap_or(aim);
+    let working_up = if workload.is_open_loop() { WORKING_UP } else { 0.0 };
+    let settles = workload.is_whole() && study.protocol.settle;
+    seconds * (1.0 + working_up) + if settles { SETTLING_SECONDS } else { 0.0 }
 }
 
 /// What it takes to find the peak of which the rate of a cell's load is a share, if this is the

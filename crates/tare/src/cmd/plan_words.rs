@@ -53,19 +53,15 @@ fn no_verdict(study: &Study, cost: &Cost) -> Option<String> {
 /// sliced, as far as is known beforehand.
 fn slices(study: &Study, room: Room) -> Option<String> {
     let most = plan::side_by_side(study, room)?;
-    let open = study.workloads.iter().filter(|workload| workload.is_open_loop());
-    let open: Vec<&str> = open.map(|workload| workload.name()).collect();
-    let how = match open.len() {
-        0 => study.protocol.slicing.to_string(),
-        all if all == study.workloads.len() => {
-            "none: an open loop sends requests on its own schedule, so each trial runs in one piece"
-                .to_owned()
-        }
-        _ => format!(
-            "{}, but open loops in one piece: {}",
-            study.protocol.slicing,
-            open.join(", ")
-        ),
+    let whole: Vec<&Workload> = study.workloads.iter().filter(|w| w.is_whole()).collect();
+    let how = if whole.len() < study.workloads.len() {
+        let names: Vec<&str> = whole.iter().map(|workload| workload.name()).collect();
+        let but = if names.is_empty() { "" } else { ", but in one piece: " };
+        format!("{}{but}{}", study.protocol.slicing, names.join(", "))
+    } else if whole.iter().all(|workload| workload.is_open_loop()) {
+        "none: an open loop sends requests on its own schedule, so each trial runs in one piece".to_owned()
+    } else {
+        "none: each trial is one whole run of the command".to_owned()
     };
     let boxes = match most.boxes {
         1 => "one box at a time".to_owned(),
@@ -232,31 +228,40 @@ fn cannot_run(barred: &Barred) -> String {
 /// Which files boxes will lack, and how they get them.
 fn not_there(left: &LeftBehind) -> String {
     let names: Vec<&str> = left.files.iter().map(|file| file.name.as_str()).collect();
-    let paths = left.files.iter().map(|file| &file.path);
-    let with = if left.is_of_file {
-        let quoted: Vec<String> = paths.map(|path| format!("{path:?}")).collect();
-        format!("with = [{}] to the role in the workload file", quoted.join(", "))
-    } else {
-        let options: Vec<String> = paths.map(|path| format!("--with {}", out::word(path))).collect();
-        options.join(" ")
-    };
     let renamed = left.files.iter().filter(|file| file.name != file.path);
-    let renamed: Vec<String> = renamed
-        .map(|file| {
-            format!(
-                "; boxes have another working folder: refer to {} by its path {}",
-                file.name, file.path
-            )
-        })
-        .collect();
+    let renamed = renamed.map(|file| {
+        format!(
+            "boxes have another working folder: refer to {} by its path {}",
+            file.name, file.path
+        )
+    });
+    let ways: Vec<String> = copying(left).into_iter().chain(renamed).collect();
     format!(
-        "{} in {}, needed by {}: to copy these files into the boxes, add {}{}",
+        "{} in {}, needed by {}: {}",
         names.join(", "),
         listed(&left.platforms),
         left.workload,
-        with,
-        renamed.concat()
+        ways.join("; ")
     )
+}
+
+/// What copies files into boxes that are not copied yet.
+fn copying(left: &LeftBehind) -> Option<String> {
+    let paths = left.files.iter().filter(|file| !file.copied).map(|file| &file.path);
+    let with: Vec<String> = if left.is_of_file {
+        paths.map(|path| format!("{path:?}")).collect()
+    } else {
+        paths.map(|path| format!("--with {}", out::word(path))).collect()
+    };
+    if with.is_empty() {
+        return None;
+    }
+    let add = if left.is_of_file {
+        format!("with = [{}] to the role in the workload file", with.join(", "))
+    } else {
+        with.join(" ")
+    };
+    Some(format!("to copy these files into the boxes, add {add}"))
 }
 
 fn listed(platforms: &[PlatformPath]) -> String {
@@ -323,8 +328,18 @@ fn costs(study: &Study, cost: &Cost) -> String {
     } else {
         ""
     };
+    let untold = study.workloads.iter().filter(|workload| is_as_long_as_it_takes(workload));
+    let untold: Vec<&str> = untold.map(Workload::name).collect();
+    let provided = match &untold[..] {
+        [] => String::new(),
+        names => format!(
+            " if a run of {} takes {}",
+            names.join(", "),
+            show_seconds(study.protocol.trial_seconds)
+        ),
+    };
     format!(
-        "{}{} in {}, about {}{budget}, {} of results",
+        "{}{} in {}, about {}{provided}{budget}, {} of results",
         if study.protocol.stopping.is_fixed() {
             ""
         } else {
@@ -335,4 +350,9 @@ fn costs(study: &Study, cost: &Cost) -> String {
         show_seconds(cost.seconds),
         show_memory(cost.bytes)
     )
+}
+
+/// Whether a trial of it is one run of a command, and nobody said how long that takes.
+fn is_as_long_as_it_takes(workload: &Workload) -> bool {
+    workload.is_read() && workload.seconds.is_none() && workload.load().is_none()
 }
