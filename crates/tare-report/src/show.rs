@@ -37,18 +37,21 @@ pub(crate) fn margin(fraction: f64) -> String {
     format!("{} %", shown.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// `-4.4 % (-4.9 to -3.9 %)`.
+/// `-4.4 (-4.9 to -3.9) %`.
 pub(crate) fn percent_with_interval(value: f64, low: f64, high: f64) -> String {
     with_interval(&percent(value), &percent(low), &percent(high))
 }
 
-/// `10.74 ms (10.71 to 10.78 ms)`: a figure and its interval, whose unit is not told twice.
+/// `10.74 (10.71 to 10.78) ms`: a figure and its interval, whose unit is told once where they share it.
 pub(crate) fn with_interval(figure: &str, low: &str, high: &str) -> String {
-    let from = match (low.split_once(' '), high.split_once(' ')) {
-        (Some((number, unit)), Some((_, shared))) if unit == shared => number,
-        _ => low,
-    };
-    format!("{figure} ({from} to {high})")
+    match [figure, low, high].map(|shown| shown.split_once(' ')) {
+        [Some((figure, unit)), Some((low, of_low)), Some((high, of_high))]
+            if unit == of_low && unit == of_high =>
+        {
+            format!("{figure} ({low} to {high}) {unit}")
+        }
+        _ => format!("{figure} ({low} to {high})"),
+    }
 }
 
 /// A ratio: three decimals near 1, fewer where it is large, three significant
@@ -172,11 +175,19 @@ pub(crate) fn between(low: f64, high: f64) -> String {
     if high >= FACTOR {
         change_interval(1.0, low, high)
     } else if below <= 0.0 {
-        format!("{} to {} slower", percent_number(-below), percent(above))
+        format!("{} to {} slower", nearest(-below), percent(above))
     } else if above <= 0.0 {
-        format!("{} to {} faster", percent_number(-above), percent(below))
+        format!("{} to {} faster", nearest(-above), percent(below))
     } else {
         format!("{} faster to {} slower", percent(below), percent(above))
+    }
+}
+
+/// The end of an interval next to 1 which it excludes: a further decimal where one shows none.
+fn nearest(fraction: f64) -> String {
+    match percent_number(fraction) {
+        shown if shown == "0.0" => format!("{:.2}", 100.0 * fraction),
+        shown => shown,
     }
 }
 
@@ -283,16 +294,13 @@ mod tests {
         assert_eq!(percent(0.194), "19 %");
         assert_eq!(
             percent_with_interval(-0.044, -0.049, -0.039),
-            "-4.4 % (-4.9 to -3.9 %)"
+            "-4.4 (-4.9 to -3.9) %"
         );
     }
 
     #[test]
     fn an_interval_tells_a_unit_once_where_both_ends_share_it() {
-        assert_eq!(
-            with_interval("1.2 ms", "1.1 ms", "1.3 ms"),
-            "1.2 ms (1.1 to 1.3 ms)"
-        );
+        assert_eq!(with_interval("1.2 ms", "1.1 ms", "1.3 ms"), "1.2 (1.1 to 1.3) ms");
         assert_eq!(
             with_interval("1.1 ms", "999 us", "1.3 ms"),
             "1.1 ms (999 us to 1.3 ms)"
@@ -331,7 +339,7 @@ mod tests {
     #[test]
     fn an_interval_in_words_says_on_which_side_its_ends_are() {
         assert_eq!(between(0.971, 1.016), "2.9 % faster to 1.6 % slower");
-        assert_eq!(between(1.0002, 1.038), "0.0 to 3.8 % slower");
+        assert_eq!(between(1.0002, 1.038), "0.02 to 3.8 % slower");
         assert_eq!(between(0.957, 0.997), "0.3 to 4.3 % faster");
         assert_eq!(between(0.8, 3.2), "0.80 to 3.20 times as long");
         assert_eq!(change_interval(0.9, 0.4, 2.3), "0.40 to 2.30 times as long");

@@ -4,11 +4,12 @@
 use super::scale::{Scale, Tick};
 use super::{GAP, LETTER, px, room, shortened};
 use crate::show::{host_name, or_missing, ratio_with_interval};
+use std::collections::BTreeSet;
 use tare_analysis::merge::{Merged, MergedComparison};
 use tare_analysis::{Analysis, Comparison, Estimate, Word};
 
 /// What it shows.
-pub(super) const CAPTION: &str = "Cost over the baseline with its 95 % interval: right of 1 costs more. Within the margin (the band), cells count as equal. Square: slower, diamond: faster, disc: equal, ring: inconclusive, cross: no verdict.";
+pub(super) const CAPTION: &str = "Cost over the baseline with its 95 % interval: right of 1 costs more; equal if the interval lies within the margin (the band).";
 
 /// Columns of the drawing, in its own units.
 const PLOT: f64 = 360.0;
@@ -130,7 +131,8 @@ struct Entry {
     kind: String,
     name: String,
     ratio: Option<Estimate>,
-    n: usize,
+    /// Absent where all rows have as many.
+    n: Option<usize>,
     /// Absent where none was asked for.
     word: Option<Word>,
 }
@@ -142,7 +144,7 @@ impl Entry {
             kind: comparison.cell.kind.to_string(),
             name: comparison.cell.to_string(),
             ratio: comparison.ratio(),
-            n: comparison.primary().map_or(0, |m| m.n),
+            n: Some(comparison.primary().map_or(0, |m| m.n)),
             word: Some(comparison.word()),
         }
     }
@@ -161,7 +163,8 @@ impl Entry {
 
     fn figures(&self) -> String {
         let ratio = or_missing(self.ratio, |e| ratio_with_interval(e.value, e.low, e.high));
-        format!("{ratio} n = {}", self.n)
+        self.n
+            .map_or_else(|| ratio.clone(), |n| format!("{ratio} n = {n}"))
     }
 
     fn verdict(&self) -> String {
@@ -234,7 +237,7 @@ pub(super) fn hosts(merged: &Merged) -> Option<Forest> {
             kind: String::new(),
             name: format!("{}, {name}", of.cell),
             ratio,
-            n,
+            n: Some(n),
             word,
         };
         let all = entry(
@@ -276,7 +279,7 @@ fn by_size(mut rows: Vec<&Comparison>) -> Vec<&Comparison> {
     rows
 }
 
-fn draw(id: &'static str, label: &str, groups: Vec<Group>, margin: f64) -> Option<Forest> {
+fn draw(id: &'static str, label: &str, mut groups: Vec<Group>, margin: f64) -> Option<Forest> {
     let rows: usize = groups.iter().map(|g| g.rows.len()).sum();
     let figures = groups
         .iter()
@@ -284,6 +287,11 @@ fn draw(id: &'static str, label: &str, groups: Vec<Group>, margin: f64) -> Optio
         .any(|entry| entry.ratio.is_some());
     if !figures || rows > MOST {
         return None;
+    }
+    let n: BTreeSet<Option<usize>> = groups.iter().flat_map(|g| &g.rows).map(|entry| entry.n).collect();
+    if n.len() == 1 {
+        let rows = groups.iter_mut().flat_map(|g| &mut g.rows);
+        rows.for_each(|entry| entry.n = None);
     }
     let mut y = 0.0;
     let columns = Columns::of(&groups);

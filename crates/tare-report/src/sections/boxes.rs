@@ -49,7 +49,7 @@ fn footprint(boxes: &[BoxFigures]) -> Table {
     let own = [
         Column::number("n", "boxes removed"),
         Column::number("shut-down", "median"),
-        Column::number("boxes measured", "idle boxes whose memory was measured"),
+        Column::machine("boxes measured", "idle boxes whose memory was measured"),
         Column::number("MiB memory", "of an idle box: median"),
         Column::number("least", "MiB"),
         Column::number("most", "MiB"),

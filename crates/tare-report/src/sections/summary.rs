@@ -7,6 +7,7 @@ use crate::words::{confinement, doubts};
 use tare_analysis::{Analysis, FEWEST_PAIRS};
 use tare_model::platform::Provisioning;
 use tare_model::size::counted;
+use tare_model::study::Fresh;
 
 /// What each kind of box costs, drawn.
 pub(super) fn section(analysis: &Analysis) -> Section {
@@ -42,7 +43,13 @@ fn about(analysis: &Analysis) -> Vec<String> {
     let pinned = has(Provisioning::Pinned).then_some("Pinned boxes have CPUs of their own and no quota.");
     let few = (analysis.run.blocks < FEWEST_PAIRS)
         .then(|| format!("Verdicts need at least {FEWEST_PAIRS} blocks."));
+    let protocol = &analysis.study.protocol;
+    let how = (protocol.fresh == Fresh::Block).then(|| {
+        let blocks = counted(analysis.run.blocks, "block");
+        format!("Each block makes new boxes and runs every workload once in each; costs have {} intervals over {blocks}.", analysis.intervals)
+    });
     let told = [
+        how,
         vanilla.map(str::to_owned),
         pinned.map(str::to_owned),
         few,
@@ -66,14 +73,17 @@ fn own_work(analysis: &Analysis) -> Option<String> {
 /// What is not decided, drawn.
 pub(super) fn open(analysis: &Analysis) -> Option<Section> {
     let next = open::open(analysis, Where::default()).map(|open| {
-        let command = open
-            .command
-            .map_or_else(String::new, |command| format!(" {command}"));
-        format!("{}{command}", open.words)
+        let words = match (open.whole, open.command) {
+            (Some(whole), _) => format!("{}: {whole}", open.words.replace("rerun with", "run")),
+            (None, Some(command)) => format!("{} {command}", open.words),
+            (None, None) => open.words,
+        };
+        [words, open.rows]
     });
+    let next = next.into_iter().flatten().filter(|line| !line.is_empty());
     Section::new("Inconclusive comparisons")
         .picture(Picture::open(analysis))
-        .list(next.into_iter().collect())
+        .list(next.collect())
         .unless_empty()
 }
 

@@ -7,6 +7,12 @@ use tare_model::study::{Instance, Study, Workload};
 /// of the user's is measured, which no option names from elsewhere. How it is measured stands beside: a
 /// protocol of one's own has more options.
 pub(crate) fn command(study: &Study) -> Option<String> {
+    let seed = study.protocol.seed;
+    Some(format!("{} --seed {seed}", in_new_order(study)?))
+}
+
+/// The same in an order of its own.
+pub(super) fn in_new_order(study: &Study) -> Option<String> {
     let mut words = vec!["tare run".to_owned()];
     match &study.template {
         Some(template) => {
@@ -22,7 +28,6 @@ pub(crate) fn command(study: &Study) -> Option<String> {
     words.push(format!("-p {}", listed(&study.platforms)));
     words.push(format!("--provisioning {}", listed(&study.provisioning)));
     words.push(format!("--blocks {}", study.protocol.blocks));
-    words.push(format!("--seed {}", study.protocol.seed));
     Some(words.join(" "))
 }
 

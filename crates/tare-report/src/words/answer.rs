@@ -1,6 +1,7 @@
 //! The answer in words: how much is decided, then what each workload costs on each platform. Nothing is
 //! averaged over workloads: an average of unlike things would answer no question.
 
+use super::around;
 use super::notices::{some_of, some_whole};
 use crate::show::{between, change_beside, known_change, or_missing};
 use std::cmp::Ordering;
@@ -8,46 +9,110 @@ use std::iter;
 use tare_analysis::{
     Against, Analysis, ChangedVerdict, Comparison, MetricComparison, Undisturbed, VerdictCounts, Word,
 };
-use tare_model::platform::Provisioning;
 use tare_model::size::counted;
 use tare_model::study::Instance;
 
-/// How much is decided, a sentence for each workload in each size of box, what a quota itself costs, and whether
-/// disturbed trials matter. Of emulated machines a notice tells that they say nothing.
+/// How much is decided; a sentence for each workload in each size of box, those first of which a difference is shown;
+/// what a quota itself costs, what the baseline achieves, what starting a box takes, and whether disturbed trials
+/// matter. Of emulated machines a notice tells that they say nothing.
 pub(crate) fn all(analysis: &Analysis) -> Vec<String> {
-    let mut sentences = vec![decided(&analysis.verdicts, "cost")];
-    for workload in &analysis.study.workloads {
-        sentences.extend(in_each_size(analysis, |of| {
-            let of: Vec<&Comparison> = of.filter(|c| c.cell.workload == workload.name()).collect();
-            (workload.name().to_string(), costs(analysis, &of))
-        }));
-    }
-    sentences.extend(in_each_size(analysis, |of| {
-        let costs: Vec<String> = of
-            .filter(|c| c.is_price_of_quota())
-            .map(|c| format!("{} {}", c.cell.workload, cost(c)))
-            .collect();
+    let mut of_workloads: Vec<Told> = analysis
+        .study
+        .workloads
+        .iter()
+        .filter_map(|workload| of_workload(analysis, workload.name()))
+        .collect();
+    of_workloads.sort_by_key(|told| told.most);
+    let provisioning = around::preferred(analysis).map_or_else(String::new, |by| format!(" {by}"));
+    let around = [
         (
-            "a quota instead of pinned CPUs, natively".to_owned(),
-            some_whole(&costs, ", "),
-        )
-    }));
-    sentences.extend(analysis.undisturbed.as_ref().map(without_disturbed));
-    sentences
+            format!("{}{provisioning} achieves", analysis.study.baseline),
+            around::baseline(analysis),
+        ),
+        (
+            "start of a box, and its idle memory:".to_owned(),
+            around::boxes(analysis),
+        ),
+    ];
+    let around = around.into_iter().filter(|(_, words)| !words.is_empty());
+    iter::once(decided(&analysis.verdicts, "cost"))
+        .chain(of_workloads.into_iter().flat_map(|told| told.sentences))
+        .chain(quota(analysis))
+        .chain(around.map(|(of, words)| format!("{of} {words}")))
+        .chain(analysis.undisturbed.as_ref().map(without_disturbed))
+        .collect()
 }
 
-/// What is said of the comparisons of each size of box, after what they are of, unless it is nothing.
-fn in_each_size<'a>(
-    analysis: &'a Analysis,
-    told: impl Fn(&mut dyn Iterator<Item = &'a Comparison>) -> (String, String),
+/// What is told of a workload.
+struct Told {
+    /// The most that is shown of it.
+    most: Shown,
+    /// One for each size of box.
+    sentences: Vec<String>,
+}
+
+/// What a verdict shows, the most telling first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Shown {
+    Difference,
+    Equality,
+    Nothing,
+}
+
+impl Shown {
+    fn of(comparison: &Comparison) -> Self {
+        match comparison.word() {
+            Word::Slower | Word::Faster => Self::Difference,
+            Word::Equal => Self::Equality,
+            Word::Inconclusive | Word::None => Self::Nothing,
+        }
+    }
+}
+
+fn of_workload(analysis: &Analysis, workload: &str) -> Option<Told> {
+    let of = |c: &&Comparison| {
+        let is_real = c.against == Against::Native && !analysis.is_emulated(&c.cell.kind.platform);
+        is_real && c.cell.workload == workload
+    };
+    let of: Vec<&Comparison> = analysis.comparisons.iter().filter(of).collect();
+    let told = |of: &[&Comparison]| told(analysis, of, |c| c.cell.kind.platform.to_string());
+    Some(Told {
+        most: of.iter().map(|c| Shown::of(c)).min()?,
+        sentences: in_each_size(analysis, workload, &of, told),
+    })
+}
+
+/// What the quota by itself costs.
+fn quota(analysis: &Analysis) -> Vec<String> {
+    let of: Vec<&Comparison> = analysis
+        .comparisons
+        .iter()
+        .filter(|c| c.is_price_of_quota())
+        .collect();
+    let name = |c: &Comparison| c.cell.workload.clone();
+    let told = |of: &[&Comparison]| Parts::of(of, name, name).told(", ");
+    in_each_size(
+        analysis,
+        "a CPU quota in place of pinned CPUs, natively",
+        &of,
+        told,
+    )
+}
+
+/// What is said of the comparisons of each size of box, after what they are of.
+fn in_each_size(
+    analysis: &Analysis,
+    name: &str,
+    of: &[&Comparison],
+    told: impl Fn(&[&Comparison]) -> String,
 ) -> Vec<String> {
     let has_sizes = analysis.study.instances.len() > 1;
-    let sentence = |instance: &'a Instance| {
-        let of_size = |c: &&Comparison| c.cell.kind.instance == instance.name;
-        let (of, costs) = told(&mut analysis.comparisons.iter().filter(of_size));
-        let name = instance.name.iter().filter(|_| has_sizes);
-        let size: String = name.map(|name| format!(" {name}")).collect();
-        (!costs.is_empty()).then(|| format!("{of}{size}: {costs}"))
+    let sentence = |instance: &Instance| {
+        let of_size = |c: &&&Comparison| c.cell.kind.instance == instance.name;
+        let of: Vec<&Comparison> = of.iter().filter(of_size).copied().collect();
+        let size = instance.name.iter().filter(|_| has_sizes);
+        let size: String = size.map(|size| format!(" {size}")).collect();
+        (!of.is_empty()).then(|| format!("{name}{size}: {}", told(&of)))
     };
     analysis.study.instances.iter().filter_map(sentence).collect()
 }
@@ -67,7 +132,7 @@ fn without_disturbed(found: &Undisturbed) -> String {
             (!opened.is_empty()).then(|| format!("{} inconclusive: {}", opened.len(), some_of(&opened)));
         let word = |c: &ChangedVerdict| format!("{} is {} instead of {}", c.cell, c.of_undisturbed, c.of_all);
         let same = format!(
-            "without them {} of {} the same",
+            "without them {} of {} stay the same",
             found.unchanged,
             counted(verdicts, "verdict")
         );
@@ -75,7 +140,7 @@ fn without_disturbed(found: &Undisturbed) -> String {
         iter::once(same).chain(rest).collect()
     };
     format!(
-        "the host disturbed {} of {}, which verdicts use too; {}",
+        "other work on the host disturbed {} of {}; verdicts count these too; {}",
         found.disturbed,
         counted(found.of, "trial"),
         parts.join("; "),
@@ -113,32 +178,77 @@ pub(crate) fn decided(counts: &VerdictCounts, what: &str) -> String {
     format!("{n} of {} decided: {}", counted(of, what), parts.join("; "))
 }
 
-/// The costs of one workload, pinned and by quota.
-fn costs(analysis: &Analysis, comparisons: &[&Comparison]) -> String {
-    let by = |provisioning: &Provisioning| {
-        let of = |c: &&Comparison| {
-            let kind = &c.cell.kind;
-            let is_real = c.against == Against::Native && !analysis.is_emulated(&kind.platform);
-            is_real && kind.provisioning == *provisioning
-        };
-        let of: Vec<&Comparison> = comparisons.iter().copied().filter(of).collect();
-        let way = if analysis.study.provisioning.len() > 1 {
-            format!("{provisioning}: ")
+/// `vanilla: docker 8.3 % slower; inconclusive: lxc vanilla (0.2 to 1.8 % slower)`: what is decided, by the way of
+/// provisioning, and what is not.
+fn told(analysis: &Analysis, of: &[&Comparison], name: impl Fn(&Comparison) -> String) -> String {
+    let mut all = Parts::default();
+    let has_ways = analysis.study.provisioning.len() > 1;
+    for provisioning in &analysis.study.provisioning {
+        let of: Vec<&Comparison> = of
+            .iter()
+            .filter(|c| c.cell.kind.provisioning == *provisioning)
+            .copied()
+            .collect();
+        let (lead, tail) = if has_ways {
+            (format!("{provisioning}: "), format!(" {provisioning}"))
         } else {
-            String::new()
+            Default::default()
         };
-        (!of.is_empty()).then(|| format!("{way}{}", beside_one_another(&of)))
-    };
-    let ways = analysis.study.provisioning.iter().filter_map(by);
-    ways.collect::<Vec<_>>().join("; ")
+        let parts = Parts::of(&of, |c| format!("{}{tail}", name(c)), &name);
+        let decided: Vec<String> = parts.decided.into_iter().chain(before_one_another(&of)).collect();
+        if !decided.is_empty() {
+            all.decided.push(lead + &some_whole(&decided, ", "));
+        }
+        all.inconclusive.extend(parts.inconclusive);
+        all.without.extend(parts.without);
+    }
+    all.told("; ")
 }
 
-/// `lxc 2.5 % slower, docker 8.3 % slower (lxc before docker, shown)`, in the order of the study.
-fn beside_one_another(of: &[&Comparison]) -> String {
-    let parts: Vec<String> = of
-        .iter()
-        .map(|c| format!("{} {}", c.cell.kind.platform, cost(c)))
-        .collect();
+/// What is said of some comparisons, by what is shown.
+#[derive(Default)]
+struct Parts {
+    decided: Vec<String>,
+    inconclusive: Vec<String>,
+    /// Those without a verdict.
+    without: Vec<String>,
+}
+
+impl Parts {
+    /// Of these, by their names; `whole` is that of one that is named among others.
+    fn of(
+        of: &[&Comparison],
+        whole: impl Fn(&Comparison) -> String,
+        name: impl Fn(&Comparison) -> String,
+    ) -> Self {
+        let mut parts = Self::default();
+        for c in of {
+            match c.word() {
+                Word::Slower | Word::Faster | Word::Equal => {
+                    parts.decided.push(format!("{} {}", name(c), cost(c)));
+                }
+                Word::Inconclusive => parts.inconclusive.push(format!("{}{}", whole(c), bounds(c))),
+                Word::None => parts.without.push(format!("{} ({})", whole(c), reasons(c))),
+            }
+        }
+        parts
+    }
+
+    /// `docker 8.3 % slower; inconclusive: lxc (0.2 to 1.8 % slower)`.
+    fn told(&self, between: &str) -> String {
+        let lists = [
+            ("", &self.decided, between),
+            ("inconclusive: ", &self.inconclusive, ", "),
+            ("without a verdict: ", &self.without, ", "),
+        ];
+        let some = lists.into_iter().filter(|(_, list, _)| !list.is_empty());
+        let told = some.map(|(lead, list, between)| format!("{lead}{}", some_whole(list, between)));
+        told.collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// `lxc faster than docker`, where that is shown.
+fn before_one_another(of: &[&Comparison]) -> Vec<String> {
     let pairs = of
         .iter()
         .enumerate()
@@ -148,35 +258,34 @@ fn beside_one_another(of: &[&Comparison]) -> String {
             Ordering::Less => (one, other),
             _ => (other, one),
         };
-        Some(format!(
-            "{} before {}",
-            first.cell.kind.platform, second.cell.kind.platform
-        ))
+        let [first, second] = [first, second].map(|c| &c.cell.kind.platform);
+        Some(format!("{first} faster than {second}"))
     };
-    let before: Vec<String> = pairs.filter_map(before).collect();
-    let shown = (!before.is_empty()).then(|| format!(" (shown: {})", some_of(&before)));
-    some_whole(&parts, ", ") + &shown.unwrap_or_default()
+    pairs.filter_map(before).collect()
 }
 
-/// `25 % slower`, `equal`, `inconclusive (0.4 % faster to 3.8 % slower)`, `no verdict (too few pairs)`.
+/// `25 % slower`, `equal`, of what is decided.
 fn cost(comparison: &Comparison) -> String {
-    let ratio = comparison.ratio();
-    match comparison.word() {
-        Word::Slower | Word::Faster => match ratio {
-            Some(e) => change_beside(e.value, e.low, e.high),
-            None => or_missing(
-                comparison.primary().and_then(MetricComparison::cost),
-                known_change,
-            ),
-        },
-        Word::Equal => "equal".to_owned(),
-        Word::Inconclusive => {
-            let bounds = ratio.map(|e| format!(" ({})", between(e.low, e.high)));
-            format!("inconclusive{}", bounds.unwrap_or_default())
-        }
-        Word::None => {
-            let verdict = comparison.primary().and_then(|m| m.verdict.as_ref());
-            format!("no verdict ({})", or_missing(verdict, |v| v.reasons()))
-        }
+    if comparison.word() == Word::Equal {
+        return "equal".to_owned();
     }
+    match comparison.ratio() {
+        Some(e) => change_beside(e.value, e.low, e.high),
+        None => or_missing(
+            comparison.primary().and_then(MetricComparison::cost),
+            known_change,
+        ),
+    }
+}
+
+/// ` (0.4 % faster to 3.8 % slower)`.
+fn bounds(comparison: &Comparison) -> String {
+    let known = comparison.ratio();
+    known.map_or_else(String::new, |e| format!(" ({})", between(e.low, e.high)))
+}
+
+/// Why there is no verdict.
+fn reasons(comparison: &Comparison) -> String {
+    let verdict = comparison.primary().and_then(|m| m.verdict.as_ref());
+    or_missing(verdict, |v| v.reasons())
 }

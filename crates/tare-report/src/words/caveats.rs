@@ -16,6 +16,7 @@ const NIL: f64 = 0.1;
 pub(crate) fn of_results(analysis: &Analysis) -> Vec<String> {
     let (study, comparisons) = (&analysis.study, &analysis.comparisons);
     let mut caveats = [
+        "A box is a container, a VM, or natively a group of processes with the same limits. The baseline is what costs are ratios to. A cell is one workload in one kind of box, a trial one measurement of it, a block one trial of every cell.",
         "Intervals and verdicts apply to this host, boot and build.",
         "A cost is what one typical run costs over what it costs on the baseline in the same block (paired ratio): 1.19, or 19 % slower, means that the same work takes 1.19 times as long, whether the metric is a time or a rate.",
     ]

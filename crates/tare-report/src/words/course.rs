@@ -41,7 +41,7 @@ pub(crate) fn seconds(run: &RunFacts) -> Option<f64> {
     Some(ns as f64 / 1e9)
 }
 
-/// `2 CPUs (AMD EPYC), 23.5 GiB, Linux 6.18.44, Debian GNU/Linux 12, itself on KVM`: the
+/// `2 CPUs (AMD EPYC), 23.5 GiB, Linux 6.18.44, Debian GNU/Linux 12, a VM on KVM`: the
 /// version of the kernel without what a distribution adds.
 pub(crate) fn host(analysis: &Analysis) -> String {
     let host = &analysis.host;
@@ -52,7 +52,7 @@ pub(crate) fn host(analysis: &Analysis) -> String {
         format!("Linux {}", first_part(&host.kernel, '-')),
     ];
     parts.extend(host.os.as_ref().map(|os| first_part(os, '(').to_owned()));
-    parts.extend(host.hypervisor.as_ref().map(|below| format!("itself on {below}")));
+    parts.extend(host.hypervisor.as_ref().map(|below| format!("a VM on {below}")));
     parts.join(", ")
 }
 

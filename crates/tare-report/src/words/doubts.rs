@@ -5,7 +5,7 @@ use super::notices::{self, some_clauses, some_of};
 use super::reconnects;
 use crate::show::cost_change;
 use std::collections::BTreeMap;
-use tare_analysis::{Analysis, Comparison, FindingShare, Flag, MetricComparison, Notice, Word};
+use tare_analysis::{Analysis, CellFigures, Comparison, FindingShare, Flag, MetricComparison, Notice, Word};
 use tare_model::finding::Reason;
 use tare_model::platform::PlatformPath;
 use tare_model::size::counted;
@@ -53,7 +53,7 @@ fn figures(analysis: &Analysis) -> Vec<Doubt> {
     let is_told = |name: &str| analysis.notices.iter().any(|notice| notice.name() == name);
     let findings = analysis.findings.iter();
     let mut findings: Vec<_> = findings.filter(|f| !is_told(f.finding)).collect();
-    findings.sort_by_key(|f| std::cmp::Reverse(f.times));
+    findings.sort_by_key(|f| (is_of_emulated(analysis, f), std::cmp::Reverse(f.times)));
     let (lacking, findings): (Vec<_>, Vec<_>) = findings.into_iter().partition(|f| f.finding == LACKING);
     let doubt = |f: &FindingShare| {
         let name = format!("{} {}/{}", f.finding, f.times, f.of);
@@ -84,16 +84,25 @@ fn figures(analysis: &Analysis) -> Vec<Doubt> {
         .collect()
 }
 
-/// `, most in sqlite (30 of 30), fio (21 of 30)`: the few workloads that have half of a finding or more,
-/// where it is at least twice as frequent in them as in all.
+/// `, all in vm (emulated)`: of what concerns no figure that anybody may use. Elsewhere `, most in sqlite (30 of 30), fio
+/// (21 of 30)`: the few workloads that have half of a finding or more, where it is at least twice as frequent in them
+/// as in all.
 fn mostly(analysis: &Analysis, share: &FindingShare) -> String {
+    if is_of_emulated(analysis, share) {
+        let emulated = analysis
+            .study
+            .platforms
+            .iter()
+            .filter(|p| analysis.is_emulated(p));
+        let names: Vec<String> = emulated.map(ToString::to_string).collect();
+        return format!(", all in {} (emulated)", names.join(", "));
+    }
     /// So many are named at most.
     const NAMED: usize = 3;
     let mut by_workload: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for cell in &analysis.cells {
         let (found, all) = by_workload.entry(&cell.cell.workload).or_default();
-        let of_cell = cell.findings.iter().filter(|f| f.finding == share.finding);
-        *found += of_cell.map(|f| f.trials).sum::<usize>();
+        *found += times(cell, share);
         *all += cell.metrics.iter().map(|m| m.n).max().unwrap_or(0);
     }
     let mut most: Vec<(&str, (usize, usize))> = by_workload.into_iter().collect();
@@ -109,7 +118,23 @@ fn mostly(analysis: &Analysis, share: &FindingShare) -> String {
     let told = most
         .iter()
         .map(|(name, (found, all))| format!("{name} ({found} of {all})"));
-    format!(", most in {}", told.collect::<Vec<_>>().join(", "))
+    let how_many = if named == share.times { "all" } else { "most" };
+    format!(", {how_many} in {}", told.collect::<Vec<_>>().join(", "))
+}
+
+/// Whether it is known of trials of emulated machines alone.
+fn is_of_emulated(analysis: &Analysis, share: &FindingShare) -> bool {
+    let emulated = analysis
+        .cells
+        .iter()
+        .filter(|cell| analysis.is_emulated(&cell.cell.kind.platform));
+    emulated.map(|cell| times(cell, share)).sum::<usize>() == share.times
+}
+
+/// How many trials of a cell have it.
+fn times(cell: &CellFigures, share: &FindingShare) -> usize {
+    let of = cell.findings.iter().filter(|f| f.finding == share.finding);
+    of.map(|f| f.trials).sum()
 }
 
 /// What failed or was skipped for one reason on one platform, or on several alike.
@@ -231,7 +256,12 @@ fn corrected(analysis: &Analysis) -> Option<Doubt> {
         Doubt::new(
             format!("corrected {}", told.len()),
             format!(
-                "inconclusive although the interval excludes 1: {}: by chance alone, about {by_chance} of {asked} intervals would",
+                "inconclusive although {} 1, as about {by_chance} of {asked} would by chance alone: {}",
+                if told.len() == 1 {
+                    "its interval excludes"
+                } else {
+                    "their intervals exclude"
+                },
                 some_clauses(&told)
             ),
         )
@@ -257,8 +287,8 @@ fn tails(analysis: &Analysis) -> Option<Doubt> {
     (!told.is_empty()).then(|| {
         let name = format!("tail {}", told.len());
         let text = format!(
-            "in {} the mean differs from the typical cost, on which verdicts rest; mean: {}",
-            counted(told.len(), "cell"),
+            "verdicts go by the typical cost; in {} the mean cost differs from it: {}",
+            counted(told.len(), "row"),
             some_clauses(&told)
         );
         Doubt { name, text }
@@ -276,7 +306,7 @@ fn tail(comparison: &Comparison) -> Option<(f64, String)> {
     Some((apart, format!("{} {}", comparison.cell, cost_change(mean))))
 }
 
-/// `intervals to read with care: autocorrelated 2 of 16, skewed 6 of 16`.
+/// `intervals to read with care (--details says why): autocorrelated 2 of 16, skewed 6 of 16`.
 fn flags(analysis: &Analysis) -> Option<Doubt> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let primary: Vec<&MetricComparison> = analysis.asked().filter_map(|c| c.primary()).collect();
@@ -289,7 +319,10 @@ fn flags(analysis: &Analysis) -> Option<Doubt> {
         told.collect::<Vec<_>>().join(", ")
     };
     (!counts.is_empty()).then(|| {
-        let text = format!("intervals to read with care: {}", told(" of "));
+        let text = format!(
+            "intervals to read with care (--details says why): {}",
+            told(" of ")
+        );
         Doubt::new(told("/"), text)
     })
 }

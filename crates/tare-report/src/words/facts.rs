@@ -133,7 +133,6 @@ pub(crate) fn study(analysis: &Analysis) -> Vec<Fact> {
     facts.splice(1..1, sizes);
     let image = |image: &RootImage| fact("image of the boxes", format!("{image}, {}", image.source));
     facts.extend(study.image.iter().map(image));
-    facts.extend(analysis.slicing.iter().filter_map(|s| slices::asked(s.slicing)));
     let workload = |w: &Workload| fact(w.name(), about(w));
     facts.extend(study.workloads.iter().map(workload));
     if let Some(template) = &study.template {

@@ -2,6 +2,7 @@
 
 mod again;
 pub(crate) mod answer;
+pub(crate) mod around;
 pub mod carry_over;
 pub(crate) mod caveats;
 pub(crate) mod confinement;

@@ -51,6 +51,11 @@ pub(crate) struct Open {
     pub words: String,
     /// Stays in one line, however long: it is to be copied.
     pub command: Option<String>,
+    /// The whole of it, for a reader who knows nothing of how the figures were made; `None` where no options name what is
+    /// measured.
+    pub whole: Option<String>,
+    /// Which rows this would decide, and what is to be known of the others; empty where the words say it.
+    pub rows: String,
 }
 
 /// What is open, if anything is, and how to settle what can be settled.
@@ -84,7 +89,12 @@ pub(crate) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
             "{all} of {} remain inconclusive: each needs over an hour more, or a quieter host",
             analysis.real().count()
         );
-        return Some(Open { words, command: None });
+        return Some(Open {
+            words,
+            command: None,
+            whole: None,
+            rows: String::new(),
+        });
     }
     Some(more(analysis, &near, all, place))
 }
@@ -145,6 +155,22 @@ impl<'a> Chosen<'a> {
         of(self.platforms.len(), study.platforms.len()) * workloads
     }
 
+    /// The whole command; `None` where no option names what is measured, or a file says it.
+    fn command(&self, analysis: &Analysis, blocks: u64) -> Option<String> {
+        let mut study = analysis.study.clone();
+        if study.template.is_some() {
+            return None;
+        }
+        study
+            .platforms
+            .retain(|platform| self.platforms.contains(&platform.to_string()));
+        study
+            .workloads
+            .retain(|workload| self.workloads.contains(&workload));
+        study.protocol.blocks = u32::try_from(blocks).ok()?;
+        again::in_new_order(&study)
+    }
+
     /// The options that leave out the rest.
     fn options(&self, analysis: &Analysis) -> String {
         let study = &analysis.study;
@@ -166,9 +192,13 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
     let more = open.iter().filter_map(|(_, more)| *more).max().unwrap_or(1);
     let blocks = u64::from(analysis.run.blocks_planned) + more;
     let names: Vec<String> = open.iter().map(|(c, _)| c.cell.to_string()).collect();
-    let mut what = names.join(", ");
+    let (mut what, mut rows) = (names.join(", "), String::new());
     if names.len() < of || what.chars().count() > MOST_LETTERS {
+        rows = format!("These rows are: {what}");
         what = format!("{} of the {of} inconclusive rows", names.len());
+    }
+    if names.len() < of {
+        rows += "; each of the others needs over an hour more, or a quieter host";
     }
     if analysis.study.protocol.stopping.is_fixed() {
         let chosen = Chosen::of(analysis, open);
@@ -179,7 +209,7 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
             .as_ref()
             .is_some_and(|of| 2 * of.disturbed > of.of);
         let or_more = if is_busy { " or more" } else { "" };
-        let time = time.map(|seconds| format!(", in about {}{or_more}", show_seconds(seconds)));
+        let time = time.map(|seconds| format!(", in about {}{or_more}", about(seconds)));
         return Open {
             words: format!(
                 "To decide {what}{}, {}",
@@ -191,11 +221,24 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
                 }
             ),
             command: Some(place.again(&format!("{}--blocks {blocks}", chosen.options(analysis)))),
+            whole: chosen.command(analysis, blocks),
+            rows,
         };
     }
     let Where { program, file, .. } = place;
+    let resumed = format!("{program} run --resume {file} --blocks {blocks}");
     Open {
         words: format!("To decide {what}:"),
-        command: Some(format!("{program} run --resume {file} --blocks {blocks}")),
+        command: Some(resumed),
+        whole: None,
+        rows,
     }
+}
+
+/// An estimate: no more digits than it is worth.
+fn about(seconds: f64) -> String {
+    if seconds < 600.0 {
+        return show_seconds(seconds);
+    }
+    format!("{:.0} min", seconds / 60.0)
 }

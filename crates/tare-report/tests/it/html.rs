@@ -141,8 +141,10 @@ fn every_comparison_is_drawn_and_told_in_words() {
     );
     assert_eq!(page.matches(": costs with 95 % intervals\"").count(), 3);
     assert!(page.contains("22 of 24 costs decided: "));
-    assert!(page.contains("<li>syscall: vanilla: docker 19 % slower, lxc 3.0 % slower, vm inconclusive ("));
-    assert!(page.contains("(shown: lxc before docker)"));
+    assert!(
+        page.contains("<li>syscall: vanilla: docker 19 % slower, lxc 3.0 % slower, lxc faster than docker; ")
+    );
+    assert!(page.contains("; inconclusive: vm vanilla ("));
 }
 
 #[test]

@@ -42,7 +42,7 @@ fn carry_over_between_slices() {
     });
     let analysis = analyze(&results);
     let found = &compared(&analysis, "docker", "syscall").carry_over[0];
-    assert_snapshot!(tare_report::words::carry_over::words(found), @"carry-over: vm pinned syscall right before a slice changes the typical cost by 0.9 % (0.7 to 1.1 %) (p <0.001)");
+    assert_snapshot!(tare_report::words::carry_over::words(found), @"carry-over: vm pinned syscall right before a slice changes the typical cost by 0.9 (0.7 to 1.1) % (p <0.001)");
 }
 
 /// Words and tables count the same trials, and name attempts as such.
@@ -89,7 +89,7 @@ fn the_typical_cost_of_two_processes() {
 #[test]
 fn the_tail_of_slices() {
     let analysis = analyze(&sliced(|slot| if slot.round % 10 == 3 { 11.0 } else { 1.0 }));
-    assert_snapshot!(with(&answer(&analysis), &["the mean differs"]), @"! in 1 cell the mean differs from the typical cost, on which verdicts rest; mean: docker pinned syscall 100 % slower");
+    assert_snapshot!(with(&answer(&analysis), &["mean cost differs"]), @"! verdicts go by the typical cost; in 1 row the mean cost differs from it: docker pinned syscall 100 % slower");
     assert!(json(&analysis).contains("\"flag\": \"tail\""));
 }
 
@@ -121,7 +121,7 @@ fn contended_slices() {
     let mut results = sliced(|_| 1.012);
     cpu_time(&mut results, &["native", "docker"], |ns| *ns = *ns * 3 / 5);
     let analysis = analyze(&results);
-    assert_snapshot!(with(&answer(&analysis), &["contended 1 of 1"]), @"! intervals to read with care: contended 1 of 1");
+    assert_snapshot!(with(&answer(&analysis), &["contended 1 of 1"]), @"! intervals to read with care (--details says why): contended 1 of 1");
     assert_snapshot!(passages(&analysis, &["something else had", "times as large"]));
 }
 

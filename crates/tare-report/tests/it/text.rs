@@ -217,7 +217,7 @@ fn a_finding_of_one_workload_names_it() {
         }
     }
     let text = whole_in(&analyze(&results), PLAIN);
-    assert_snapshot!(with(&text, &["most in spawn"]));
+    assert_snapshot!(with(&text, &["all in spawn"]));
 }
 
 #[test]

@@ -56,7 +56,11 @@ fn slices(study: &Study, room: Room) -> Option<String> {
     let whole: Vec<&Workload> = study.workloads.iter().filter(|w| w.is_whole()).collect();
     let how = if whole.len() < study.workloads.len() {
         let names: Vec<&str> = whole.iter().map(|workload| workload.name()).collect();
-        let but = if names.is_empty() { "" } else { ", but in one piece: " };
+        let but = if names.is_empty() {
+            ""
+        } else {
+            ", but in one piece: "
+        };
         format!("{}{but}{}", study.protocol.slicing, names.join(", "))
     } else if whole.iter().all(|workload| workload.is_open_loop()) {
         "none: an open loop sends requests on its own schedule, so each trial runs in one piece".to_owned()
@@ -247,7 +251,11 @@ fn not_there(left: &LeftBehind) -> String {
 
 /// What copies files into boxes that are not copied yet.
 fn copying(left: &LeftBehind) -> Option<String> {
-    let paths = left.files.iter().filter(|file| !file.copied).map(|file| &file.path);
+    let paths = left
+        .files
+        .iter()
+        .filter(|file| !file.copied)
+        .map(|file| &file.path);
     let with: Vec<String> = if left.is_of_file {
         paths.map(|path| format!("{path:?}")).collect()
     } else {
@@ -328,7 +336,10 @@ fn costs(study: &Study, cost: &Cost) -> String {
     } else {
         ""
     };
-    let untold = study.workloads.iter().filter(|workload| is_as_long_as_it_takes(workload));
+    let untold = study
+        .workloads
+        .iter()
+        .filter(|workload| is_as_long_as_it_takes(workload));
     let untold: Vec<&str> = untold.map(Workload::name).collect();
     let provided = match &untold[..] {
         [] => String::new(),

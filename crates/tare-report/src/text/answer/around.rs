@@ -1,56 +1,22 @@
-//! What stands around the costs: what the baseline achieves, the cost of the quota, and what
-//! the boxes themselves cost.
+//! What stands around the costs in the answer.
 
 use super::super::page::{Page, Style};
-use crate::show::{change_interval, cost_change, mebibytes};
-use crate::words::remarks;
+use crate::show::{change_interval, cost_change};
+use crate::words::around;
 use tare_analysis::{Analysis, Estimate, Word};
-use tare_model::metric::Unit;
-use tare_model::platform::{PlatformPath, Provisioning};
-use tare_model::study::Cell;
 
 /// Where the words of these lines begin.
 const INDENT: usize = 7;
 
 pub(super) fn write(page: &mut Page, analysis: &Analysis) {
     let lines = [
-        (analysis.study.baseline.to_string(), baseline(analysis)),
+        (analysis.study.baseline.to_string(), around::baseline(analysis)),
         ("quota".to_owned(), quota(analysis)),
-        ("start".to_owned(), boxes(analysis)),
+        ("start".to_owned(), around::boxes(analysis)),
     ];
     for (name, words) in lines.iter().filter(|(_, words)| !words.is_empty()) {
         page.wrapped(name, INDENT, Style::Dim, words);
     }
-}
-
-/// What the baseline achieves where it is pinned, if it is: costs are ratios to such figures.
-fn baseline(analysis: &Analysis) -> String {
-    let study = &analysis.study;
-    let Some(first) = preferred(analysis) else {
-        return String::new();
-    };
-    let of = analysis
-        .cells
-        .iter()
-        .filter(|c| c.cell.kind.platform == study.baseline && c.cell.kind.provisioning == first);
-    let figures = of.filter_map(|cell| {
-        let primary = cell.metrics.iter().find(|m| m.metric.primary)?;
-        let metric = &primary.metric;
-        let better = remarks::direction(metric).map_or_else(String::new, |better| format!(" ({better})"));
-        Some(format!(
-            "{} {}{better}",
-            name(analysis, &cell.cell),
-            metric.unit.show_briefly(primary.mean?)
-        ))
-    });
-    figures.collect::<Vec<_>>().join(", ")
-}
-
-/// The way of provisioning of which there is room to tell: pinned, where the study has it.
-fn preferred(analysis: &Analysis) -> Option<Provisioning> {
-    let all = &analysis.study.provisioning;
-    let pinned = all.iter().find(|p| **p == Provisioning::Pinned);
-    pinned.or_else(|| all.first()).copied()
 }
 
 /// The baseline by quota over the same by set: what the quota itself costs, where that is shown,
@@ -62,7 +28,7 @@ fn quota(analysis: &Analysis) -> String {
         let Some(primary) = comparison.primary() else {
             continue;
         };
-        let name = name(analysis, &comparison.cell);
+        let name = around::name(analysis, &comparison.cell);
         match (primary.word(), &primary.paired) {
             (Word::Slower | Word::Faster, Some(paired)) => {
                 shown.push(format!("{name} {}", cost_change(paired.ratio.value)));
@@ -98,35 +64,4 @@ fn hull(one: Option<Estimate>, other: Estimate) -> Option<Estimate> {
         low: one.low.min(other.low),
         high: one.high.max(other.high),
     })
-}
-
-/// The workload, and its size where there are several.
-fn name(analysis: &Analysis, cell: &Cell) -> String {
-    match &cell.kind.instance {
-        Some(instance) if analysis.study.instances.len() > 1 => {
-            format!("{} {instance}", cell.workload)
-        }
-        _ => cell.workload.clone(),
-    }
-}
-
-/// `docker 347 ms 15 MiB`: the start-up latency and the memory of an idle box, of each platform's
-/// first kind of box. Those of emulated machines say nothing of others.
-fn boxes(analysis: &Analysis) -> String {
-    let of = |platform: &PlatformPath| {
-        let mut kinds = analysis.boxes.iter().filter(|b| b.kind.platform == *platform);
-        let figures = kinds.find(|b| b.startup.median.is_some())?;
-        let memory = figures
-            .memory
-            .median
-            .map(|bytes| format!(" {} MiB", mebibytes(bytes)));
-        let start = Unit::Second.show_briefly(figures.startup.median?);
-        Some(format!("{platform} {start}{}", memory.unwrap_or_default()))
-    };
-    let real = analysis
-        .study
-        .platforms
-        .iter()
-        .filter(|p| !analysis.is_emulated(p));
-    real.filter_map(of).collect::<Vec<_>>().join(", ")
 }

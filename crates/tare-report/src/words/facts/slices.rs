@@ -1,25 +1,10 @@
 //! How trials were given their time.
 
-use super::{Fact, fact, seconds};
+use super::{Fact, fact};
 use crate::words::notices::some_clauses;
 use tare_analysis::{Gate, InTurns, OnePiece, Processes, SlicingFacts};
 use tare_model::metric::Unit;
 use tare_model::size::counted;
-use tare_model::study::Slicing;
-
-/// What the study asks for; nothing of one that asks for nothing.
-pub(super) fn asked(slicing: Slicing) -> Option<Fact> {
-    let value = match slicing {
-        Slicing::Off => return None,
-        Slicing::Auto { seconds: aim } => {
-            format!("{}, in rounds, if a trial can be divided", seconds(aim))
-        }
-        Slicing::Turns { seconds: length } => {
-            format!("turns of {}, in which commands run", seconds(length))
-        }
-    };
-    Some(fact("slices", value))
-}
 
 /// What came of it: groups, their processes, the harness's own cost, cells that ran in one piece.
 pub(super) fn seen(slicing: &SlicingFacts) -> Vec<Fact> {
