@@ -2,12 +2,12 @@
 
 use super::{cells, columns, kind, kind_columns, reading};
 use crate::document::{Cell, Column, Document, Section, Show, Table};
-use crate::show::{date, margin, or_missing};
+use crate::show::{between, date, margin, or_missing};
 use crate::words::remarks::joined;
 use crate::words::verdict::of_change;
 use crate::words::{answer, caveats, facts, flag, notices};
 use tare_analysis::change::{Change, Difference, OverheadChange, RawChange, Side};
-use tare_analysis::{Flag, VerdictCounts};
+use tare_analysis::{Estimate, Flag, VerdictCounts};
 use tare_model::size::counted;
 use tare_model::study;
 
@@ -28,16 +28,58 @@ pub fn change(change: &Change, [before, after]: [&str; 2]) -> Document {
         whole: None,
         title: format!("Changes from {before} to {after}"),
         subtitle: String::new(),
-        answer: vec![answer(change)],
+        answer: std::iter::once(answer(change))
+            .chain(themselves(change))
+            .collect(),
         notices: all_notices(change),
         sections: sections.into_iter().flatten().collect(),
     }
 }
 
-/// How many changes of costs are decided, and how far the programs themselves are from before.
+/// How many changes of costs are decided.
 fn answer(change: &Change) -> String {
     let words = change.overheads.iter().map(|c| c.verdict.word);
     answer::decided(&VerdictCounts::of(words), "cost change")
+}
+
+/// `syscall itself, whatever the cause: 12 to 18 % slower in 4 of 4 cells`: by how much the figures of a workload, those of the
+/// baseline among them, are beyond the margin from before.
+fn themselves(change: &Change) -> Vec<String> {
+    let mut of_workloads: Vec<(&str, Vec<Estimate>)> = Vec::new();
+    for raw in change
+        .raw
+        .iter()
+        .filter(|raw| raw.metric.primary && raw.is_judged())
+    {
+        let known = of_workloads
+            .iter_mut()
+            .find(|(name, _)| *name == raw.cell.workload);
+        match (known, raw.change) {
+            (Some((_, all)), Some(change)) => all.push(change),
+            (None, Some(change)) => of_workloads.push((&raw.cell.workload, vec![change])),
+            (_, None) => {}
+        }
+    }
+    let told = of_workloads.iter().filter_map(|(workload, all)| {
+        let worse = |e: &&Estimate| e.low > 1.0 + change.margin;
+        let better = |e: &&Estimate| e.high < 1.0 / (1.0 + change.margin);
+        let moved: Vec<f64> = all
+            .iter()
+            .filter(|e| worse(e) || better(e))
+            .map(|e| e.value)
+            .collect();
+        let (low, high) = (
+            moved.iter().copied().reduce(f64::min)?,
+            moved.iter().copied().reduce(f64::max)?,
+        );
+        Some(format!(
+            "{workload} itself, whatever the cause: {} in {} of {}",
+            between(low, high),
+            moved.len(),
+            counted(all.len(), "cell")
+        ))
+    });
+    told.collect()
 }
 
 /// What is to be known of each file, then of both together.

@@ -69,7 +69,12 @@ fn what_slows_box_and_baseline_alike_is_in_the_raw_figures_alone() {
         let found = raw.change.unwrap();
         assert!(found.low > 1.4 && found.high < 1.6, "{raw:?}");
     }
-    assert!(text(&change).contains("confounded, no verdict"));
+    let text = text(&change);
+    assert!(text.contains("confounded, no verdict"));
+    assert!(
+        text.contains("syscall itself, whatever the cause: ") && text.contains(" in 2 of 2 cells"),
+        "{text}"
+    );
 }
 
 #[test]
