@@ -105,14 +105,23 @@ pub enum Slicing {
     /// In slices, in rounds with the other cells of its group, if possible: a trial that a quota throttles runs in
     /// one piece, a command longer than a slice in turns.
     Auto {
-        /// Aim for a slice in seconds.
+        /// Aim for a slice in seconds; where slices are found, the longest one.
         seconds: f64,
+        /// Whether slices of kernels are as short as what surrounds them allows: the noise of a host that lasts longer
+        /// than a round is the same in all of it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        found: bool,
     },
     /// Commands run and are paused in turns.
     Turns {
         /// Length of a turn in seconds.
         seconds: f64,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 impl Slicing {
@@ -123,6 +132,7 @@ impl Slicing {
     /// Slices of the usual length.
     pub const AUTO: Self = Self::Auto {
         seconds: Self::SLICE_SECONDS,
+        found: true,
     };
     /// Turns of the usual length.
     pub const TURNS: Self = Self::Turns {
@@ -134,7 +144,7 @@ impl Slicing {
     /// Aim for a slice in seconds, of what is cut into slices.
     pub const fn slice_seconds(&self) -> f64 {
         match self {
-            Self::Auto { seconds } => *seconds,
+            Self::Auto { seconds, .. } => *seconds,
             Self::Off | Self::Turns { .. } => Self::SLICE_SECONDS,
         }
     }
@@ -145,6 +155,11 @@ impl Slicing {
             Self::Turns { seconds } => *seconds,
             Self::Off | Self::Auto { .. } => Self::TURN_SECONDS,
         }
+    }
+
+    /// Whether slices of kernels are as short as what surrounds them allows.
+    pub const fn are_found(&self) -> bool {
+        matches!(self, Self::Auto { found: true, .. })
     }
 
     /// Whether each trial runs in one piece.
@@ -158,7 +173,10 @@ impl fmt::Display for Slicing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Off => f.write_str("none"),
-            Self::Auto { seconds } => write!(f, "of {}", show_seconds(*seconds)),
+            Self::Auto { seconds, found } => {
+                let bound = if *found { "at most " } else { "" };
+                write!(f, "of {bound}{}", show_seconds(*seconds))
+            }
             Self::Turns { seconds } => write!(f, "turns of {}", show_seconds(*seconds)),
         }
     }
@@ -184,7 +202,10 @@ impl FromStr for Slicing {
             "off" => Ok(Self::Off),
             "turns" => Ok(Self::TURNS),
             _ => length(text)
-                .map(|seconds| Self::Auto { seconds })
+                .map(|seconds| Self::Auto {
+                    seconds,
+                    found: false,
+                })
                 .ok_or_else(|| not_a_slicing(text)),
         }
     }
@@ -223,12 +244,16 @@ mod tests {
 
     #[test]
     fn slices_are_a_word_or_a_length_from_a_millisecond_to_a_second() {
+        let of = |seconds| Slicing::Auto {
+            seconds,
+            found: false,
+        };
         for (text, slicing) in [
-            ("auto", Slicing::Auto { seconds: 0.010 }),
+            ("auto", Slicing::AUTO),
             ("off", Slicing::Off),
             ("turns", Slicing::Turns { seconds: 0.020 }),
-            ("1ms", Slicing::Auto { seconds: 0.001 }),
-            ("1s", Slicing::Auto { seconds: 1.0 }),
+            ("1ms", of(0.001)),
+            ("1s", of(1.0)),
         ] {
             assert_eq!(text.parse(), Ok(slicing));
         }

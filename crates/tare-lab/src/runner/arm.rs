@@ -46,6 +46,8 @@ pub(super) struct Arm {
 pub(super) struct Pace {
     /// Wall time of a unit of work in nanoseconds, as the last slice had it.
     pub unit_ns: f64,
+    /// What the last slice took to the box and back in nanoseconds, beside its work.
+    pub gate_ns: f64,
     /// What it is told in each round.
     pub order: Order,
     /// How many processes are to take its rounds in turn.
@@ -159,6 +161,7 @@ impl Arm {
     }
 
     /// Has one of its processes do a slice; `None` if it is lost by it.
+    #[expect(clippy::cast_precision_loss, reason = "nanoseconds of one slice")]
     pub fn go(&mut self, held: &mut CellBoxes, process: u16, order: Order) -> Result<Option<Done>, Stop> {
         if !self.resume(held) {
             return Ok(None);
@@ -178,8 +181,12 @@ impl Arm {
             }
             None => None,
         };
-        match slice {
-            Some(_) => self.tally.host_ns += host_ns,
+        match &slice {
+            Some(slice) => {
+                self.tally.host_ns += host_ns;
+                let worked_ns = slice.wall_ns().saturating_add(slice.untimed_ns);
+                self.pace.gate_ns = host_ns.saturating_sub(worked_ns) as f64;
+            }
             None => {
                 self.waiting.remove(&process);
             }

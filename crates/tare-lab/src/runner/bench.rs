@@ -99,6 +99,7 @@ impl Bench<'_> {
                 .unwrap_or(false),
             pace: Pace {
                 unit_ns: self.paces.of(&planned.cell).unwrap_or(0.0),
+                gate_ns: 0.0,
                 order: pace::order(1),
                 processes: self.processes(&planned.cell),
                 every: 1,

@@ -1,7 +1,7 @@
 //! How much work makes a slice: found in the first slices of a group, which do not
 //! count, and kept from block to block as the first guess.
 
-use super::arm::Arm;
+use super::arm::{Arm, Pace};
 use std::collections::BTreeMap;
 use tare_model::gate::Order;
 use tare_model::study::{BoxKind, Cell};
@@ -14,6 +14,12 @@ const TOO_LONG: f64 = 3.0;
 const FEWEST: u32 = 10;
 /// Part of a slice that is done before its clock starts, to refill caches: a tenth.
 const LEAD: u64 = 10;
+/// And of a kernel so long at least, or one unit: what refills caches takes its time in a short slice too.
+const WARM_NS: f64 = 100_000.0;
+/// Work that is timed over what surrounds it, the way of a slice and its lead-in: these are a fifth at most.
+const WORTH: f64 = 4.0;
+/// No slice of a kernel is shorter: the clocks of boxes tell less by then.
+const SHORTEST_NS: f64 = 1e6;
 /// Most units of work by which a slice grows from one guess to the next.
 const GROWTH: u64 = 16;
 
@@ -110,6 +116,36 @@ pub(super) const fn order(units: u64) -> Order {
     }
 }
 
+/// The same of a kernel's units of so many nanoseconds; a unit that is a whole slice has none before it.
+fn order_of_kernel(count: u64, unit_ns: f64) -> Order {
+    let warm = (WARM_NS / unit_ns.max(1.0)).ceil();
+    Order {
+        lead: if count > 1 {
+            (count / LEAD).max(units(warm, 1.0))
+        } else {
+            0
+        },
+        units: count,
+    }
+}
+
+/// The shortest slice that is worth its way and its lead-in, where a unit takes so long.
+fn worthwhile_ns(gate_ns: f64, unit_ns: f64) -> f64 {
+    (WORTH * (gate_ns + unit_ns.max(WARM_NS))).max(SHORTEST_NS)
+}
+
+/// As long as a slice of these arms is to be, `longest_ns` at most: of kernels as short as is worth it in the box
+/// of the pacesetter.
+pub(super) fn slice_ns(arms: &[Arm], pacesetter: usize, longest_ns: f64) -> f64 {
+    let are_kernels = arms.iter().all(|arm| arm.workload.kernel().is_some());
+    let Pace { gate_ns, unit_ns, .. } = arms[pacesetter].pace;
+    if are_kernels {
+        worthwhile_ns(gate_ns, unit_ns).min(longest_ns)
+    } else {
+        longest_ns
+    }
+}
+
 /// Gives each arm its order: the pacesetter's amount of work, so that all do the same at
 /// the same time, or one of its own where that takes it far longer or its work is of
 /// another kind. Returns the rounds that make a trial of so many nanoseconds.
@@ -119,7 +155,12 @@ pub(super) const fn order(units: u64) -> Order {
     clippy::cast_precision_loss,
     reason = "positive numbers; the casts saturate"
 )]
-pub(super) fn share_out(arms: &mut [Arm], pacesetter: usize, slice_ns: f64, trial_ns: f64) -> u32 {
+pub(super) fn share_out(
+    arms: &mut [Arm],
+    pacesetter: usize,
+    (slice_ns, longest_ns): (f64, f64),
+    trial_ns: f64,
+) -> u32 {
     let pacesetter_ns = arms[pacesetter].pace.unit_ns.max(1.0);
     let family = arms[pacesetter].workload.family.clone();
     let least = arms[pacesetter].workload.least_units();
@@ -131,12 +172,23 @@ pub(super) fn share_out(arms: &mut [Arm], pacesetter: usize, slice_ns: f64, tria
     for arm in arms.iter_mut().filter(|arm| arm.lives()) {
         let is_short = arm.pace.unit_ns * common as f64 <= TOO_LONG * longest;
         let alike = is_short && arm.workload.family == family;
-        arm.pace.order = order(if alike {
+        let is_kernel = arm.workload.kernel().is_some();
+        let count = if alike {
             common
+        } else if is_kernel {
+            let own_ns = worthwhile_ns(arm.pace.gate_ns, arm.pace.unit_ns).min(longest_ns);
+            units(own_ns.max(longest), arm.pace.unit_ns).max(least)
         } else {
             units(longest, arm.pace.unit_ns).max(least)
-        });
-        let slices = arm.pace.unit_ns * arm.pace.order.units as f64 / longest;
+        };
+        arm.pace.order = if is_kernel {
+            // What is done beforehand is the same as well.
+            let unit_ns = if alike { pacesetter_ns } else { arm.pace.unit_ns };
+            order_of_kernel(count, unit_ns)
+        } else {
+            order(count)
+        };
+        let slices = arm.pace.unit_ns * count as f64 / longest;
         let fewest = rounds.min(FEWEST);
         // What works far more slowly sets up its data so too: it would take longer than its slices.
         if !alike || rounds < ROUNDS_FOR_TWO {
@@ -184,6 +236,19 @@ mod tests {
         assert!(is_doubtful(30_000.0, None, 10_000, 1e7, 1e3));
         // A unit that is longer than a slice is so for the pacesetter too.
         assert!(!is_doubtful(5e8, None, 1, 1e7, 5e8));
+    }
+
+    #[test]
+    fn a_slice_of_a_kernel_is_as_short_as_what_surrounds_it_allows() {
+        // A fifth of way, lead-in and slice are 0.25 of the slice.
+        for (gate_ns, unit_ns, slice_ns) in [(1e5, 200.0, 1e6), (2e5, 200.0, 1.2e6), (2e5, 4e5, 2.4e6)] {
+            let found = worthwhile_ns(gate_ns, unit_ns);
+            assert!((found - slice_ns).abs() < 1.0, "{found}");
+            let order = order_of_kernel(units(found, unit_ns), unit_ns);
+            let [work, lead] = [order.units, order.lead].map(|n| n as f64 * unit_ns);
+            assert!(lead >= 1e5 && gate_ns + lead <= 0.27 * work, "{order:?}");
+        }
+        assert_eq!(order_of_kernel(1, 5e7), Order { units: 1, lead: 0 });
     }
 
     #[test]

@@ -21,9 +21,9 @@ pub(super) fn measure(bench: &mut Bench<'_>, arms: &mut [Arm], pass: u32) -> Res
     for arm in arms.iter_mut() {
         start_in_present(bench, arm, FIRST)?;
     }
-    let mut rounds = 0;
+    let (mut rounds, mut slice) = (0, slice(bench));
     if !is_spoiled(bench.study, arms, pass) {
-        rounds = find_paces(bench, arms)?;
+        (rounds, slice) = find_paces(bench, arms, slice)?;
         start_second(bench, arms)?;
     }
     if is_spoiled(bench.study, arms, pass) {
@@ -37,7 +37,7 @@ pub(super) fn measure(bench: &mut Bench<'_>, arms: &mut [Arm], pass: u32) -> Res
         ends.push(group::stop(arm, &mut bench.live)?);
     }
     Ok(Measured {
-        slice: slice(bench),
+        slice,
         rounds,
         seen,
         ends,
@@ -81,12 +81,12 @@ pub(super) fn slice(bench: &Bench<'_>) -> Duration {
 
 /// Finds how much work makes a slice of each arm. The slices that tell do not count;
 /// they are the same for all arms, so that processes whose work is not the same all
-/// along stay in step. Returns the rounds that make a trial.
-fn find_paces(bench: &mut Bench<'_>, arms: &mut [Arm]) -> Result<u32, Stop> {
-    let slice_ns = slice(bench).as_secs_f64() * 1e9;
+/// along stay in step. Returns the rounds that make a trial, and how long a slice is to be.
+fn find_paces(bench: &mut Bench<'_>, arms: &mut [Arm], longest: Duration) -> Result<(u32, Duration), Stop> {
+    let slice_ns = longest.as_secs_f64() * 1e9;
     let trial_ns = bench.study.protocol.trial_seconds * 1e9;
     let Some(pacesetter) = choose_pacesetter(bench.study, arms) else {
-        return Ok(0);
+        return Ok((0, longest));
     };
     let mut guess = match arms[pacesetter].pace.unit_ns {
         pace if pace > 0.0 => pace::units(slice_ns, pace),
@@ -104,7 +104,7 @@ fn find_paces(bench: &mut Bench<'_>, arms: &mut [Arm]) -> Result<u32, Stop> {
         let taken = try_units(bench, arms, guess, slice_ns)?;
         // Another one leads where that one failed.
         let Some(pacesetter) = choose_pacesetter(bench.study, arms) else {
-            return Ok(0);
+            return Ok((0, longest));
         };
         let wall_ns = taken.get(pacesetter).copied().flatten();
         match wall_ns.and_then(|wall| pace::next_guess(guess, wall, slice_ns)) {
@@ -115,7 +115,13 @@ fn find_paces(bench: &mut Bench<'_>, arms: &mut [Arm]) -> Result<u32, Stop> {
     };
     confirm(bench, arms, (pacesetter, guess), slice_ns)?;
     bench.paces.note(arms);
-    Ok(pace::share_out(arms, pacesetter, slice_ns, trial_ns))
+    let aim_ns = if bench.study.protocol.slicing.are_found() {
+        pace::slice_ns(arms, pacesetter, slice_ns)
+    } else {
+        slice_ns
+    };
+    let rounds = pace::share_out(arms, pacesetter, (aim_ns, slice_ns), trial_ns);
+    Ok((rounds, Duration::from_secs_f64(aim_ns / 1e9)))
 }
 
 /// Has all do the same slice once more where one seems far slower than it was or than the

@@ -131,13 +131,14 @@ fn blocks(asked: Option<u32>, adaptive: bool) -> Result<u32, DesignError> {
 /// A slice that is asked for must fit into a trial; of the usual length it is one round.
 fn fits(slicing: Slicing, trial_seconds: f64) -> Result<Slicing, DesignError> {
     match slicing {
-        Slicing::Auto { seconds } if slicing != Slicing::AUTO && seconds > trial_seconds => {
-            Err(DesignError::OutOfRange {
-                what: "--slices",
-                value: show_seconds(seconds),
-                range: "at most the time of a trial (--trial-time)",
-            })
-        }
+        Slicing::Auto {
+            seconds,
+            found: false,
+        } if seconds > trial_seconds => Err(DesignError::OutOfRange {
+            what: "--slices",
+            value: show_seconds(seconds),
+            range: "at most the time of a trial (--trial-time)",
+        }),
         _ => Ok(slicing),
     }
 }
@@ -248,7 +249,10 @@ mod tests {
     fn a_slice_that_is_asked_for_is_no_longer_than_a_trial() {
         let asked = |seconds, trial_seconds| {
             let options = ProtocolOptions {
-                slicing: Some(Slicing::Auto { seconds }),
+                slicing: Some(Slicing::Auto {
+                    seconds,
+                    found: false,
+                }),
                 trial_seconds,
                 ..ProtocolOptions::default()
             };
@@ -257,7 +261,11 @@ mod tests {
         assert!(asked(0.5, None) && asked(1.0, Some(1.0)));
         assert!(!asked(0.6, None));
         // The usual length: one round.
-        assert!(asked(0.01, Some(0.005)));
+        let usual = ProtocolOptions {
+            trial_seconds: Some(0.005),
+            ..ProtocolOptions::default()
+        };
+        assert!(usual.protocol(false).is_ok());
     }
 
     #[test]

@@ -71,7 +71,7 @@ fn protocol_of(study: &Study) -> Result<(), DesignError> {
     long("pause_seconds", pause_seconds)?;
     long("budget_seconds", budget_seconds.unwrap_or(0.0))?;
     protocol::margin(Some(100.0 * margin))?;
-    if let Slicing::Auto { seconds } | Slicing::Turns { seconds } = slicing
+    if let Slicing::Auto { seconds, .. } | Slicing::Turns { seconds } = slicing
         && !Slicing::LENGTHS.contains(&seconds)
     {
         return Err(out_of_range("slices.seconds", seconds, "from 1ms to 1s"));

@@ -36,7 +36,10 @@ impl Slot<'_> {
 /// Lets all trials run in slices: a group for each workload of each block, its rounds in
 /// random order. A slice costs what `cost` says, and samples are the means of that.
 pub fn slice(results: &mut Results, rounds: u32, mut cost: impl FnMut(&Slot) -> f64) {
-    results.header.study.protocol.slicing = Slicing::Auto { seconds: 0.01 };
+    results.header.study.protocol.slicing = Slicing::Auto {
+        seconds: 0.01,
+        found: false,
+    };
     let mut random = Random::seeded(77);
     let mut groups: Vec<GroupRecord> = Vec::new();
     let cells = results.trials().map(|t| (t.block, t.cell.workload.clone()));

@@ -96,7 +96,7 @@ fn options(args: &CampaignArgs, tenths: u32, earlier: Option<&Options>) -> anyho
 fn trial_seconds(slicing: Slicing) -> f64 {
     match slicing {
         Slicing::Off => PIECE,
-        Slicing::Auto { seconds } | Slicing::Turns { seconds } => ROUNDS * seconds,
+        Slicing::Auto { seconds, .. } | Slicing::Turns { seconds } => ROUNDS * seconds,
     }
 }
 
