@@ -7,7 +7,7 @@ use crate::words::{confinement, doubts};
 use tare_analysis::{Analysis, FEWEST_PAIRS};
 use tare_model::platform::Provisioning;
 use tare_model::size::counted;
-use tare_model::study::Fresh;
+use tare_model::study::{Fresh, Workload};
 
 /// What each kind of box costs, drawn.
 pub(super) fn section(analysis: &Analysis) -> Section {
@@ -32,8 +32,18 @@ fn workloads(analysis: &Analysis) -> Vec<(String, String)> {
     /// So many are told.
     const FEW: usize = 8;
     let told = analysis.study.workloads.iter().filter(|w| !w.about.is_empty());
-    let told: Vec<_> = told.map(|w| (w.name().to_string(), w.about.clone())).collect();
+    let told: Vec<_> = told
+        .map(|w| (w.name().to_string(), w.about.clone() + &verdict_by(w)))
+        .collect();
     if told.len() > FEW { Vec::new() } else { told }
+}
+
+/// `; verdicts by triad`, of a workload with several figures.
+fn verdict_by(workload: &Workload) -> String {
+    let metrics = workload.metrics();
+    let primary = metrics.iter().find(|metric| metric.primary);
+    let primary = primary.filter(|_| metrics.len() > 1);
+    primary.map_or_else(String::new, |metric| format!("; verdicts by {}", metric.name))
 }
 
 /// What the names of boxes mean, and what is to be known before any figure.

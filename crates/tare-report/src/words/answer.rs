@@ -9,6 +9,7 @@ use std::iter;
 use tare_analysis::{
     Against, Analysis, ChangedVerdict, Comparison, MetricComparison, Undisturbed, VerdictCounts, Word,
 };
+use tare_model::platform::Provisioning;
 use tare_model::size::counted;
 use tare_model::study::Instance;
 
@@ -23,14 +24,16 @@ pub(crate) fn all(analysis: &Analysis) -> Vec<String> {
         .filter_map(|workload| of_workload(analysis, workload.name()))
         .collect();
     of_workloads.sort_by_key(|told| told.most);
-    let provisioning = around::preferred(analysis).map_or_else(String::new, |by| format!(" {by}"));
+    let named = |by: Option<Provisioning>| by.map_or_else(String::new, |by| format!(" {by}"));
+    let pinned = named(around::preferred(analysis));
+    let first = named(analysis.study.provisioning.first().copied());
     let around = [
         (
-            format!("{}{provisioning} achieves", analysis.study.baseline),
+            format!("absolute speed of {}{pinned}:", analysis.study.baseline),
             around::baseline(analysis),
         ),
         (
-            "start of a box, and its idle memory:".to_owned(),
+            format!("start of a{first} box, and its idle memory:"),
             around::boxes(analysis),
         ),
     ];
@@ -93,7 +96,7 @@ fn quota(analysis: &Analysis) -> Vec<String> {
     let told = |of: &[&Comparison]| Parts::of(of, name, name).told(", ");
     in_each_size(
         analysis,
-        "a CPU quota in place of pinned CPUs, natively",
+        "natively by a CPU quota, against pinned CPUs",
         &of,
         told,
     )
@@ -123,7 +126,7 @@ fn without_disturbed(found: &Undisturbed) -> String {
     let (opened, changed) = (&found.opened, &found.changed);
     let verdicts = found.unchanged + opened.len() + changed.len();
     let parts = if found.unchanged == verdicts {
-        vec!["no verdict changes without them".to_owned()]
+        vec!["leaving them out changes no verdict".to_owned()]
     } else if opened.len() == verdicts {
         vec!["too few others are left to check any verdict".to_owned()]
     } else {
@@ -140,7 +143,7 @@ fn without_disturbed(found: &Undisturbed) -> String {
         iter::once(same).chain(rest).collect()
     };
     format!(
-        "other work on the host disturbed {} of {}; verdicts count these too; {}",
+        "other work on the host disturbed {} of {}, which are counted; {}",
         found.disturbed,
         counted(found.of, "trial"),
         parts.join("; "),

@@ -256,12 +256,8 @@ fn corrected(analysis: &Analysis) -> Option<Doubt> {
         Doubt::new(
             format!("corrected {}", told.len()),
             format!(
-                "inconclusive although {} 1, as about {by_chance} of {asked} would by chance alone: {}",
-                if told.len() == 1 {
-                    "its interval excludes"
-                } else {
-                    "their intervals exclude"
-                },
+                "inconclusive although {} 1: about 1 in 20 does by chance, so about {by_chance} of these {asked}: {}",
+                if told.len() == 1 { "its interval excludes" } else { "their intervals exclude" },
                 some_clauses(&told)
             ),
         )
@@ -287,7 +283,7 @@ fn tails(analysis: &Analysis) -> Option<Doubt> {
     (!told.is_empty()).then(|| {
         let name = format!("tail {}", told.len());
         let text = format!(
-            "verdicts go by the typical cost; in {} the mean cost differs from it: {}",
+            "slow moments make the mean cost differ from the typical one, by which verdicts go, in {}; mean: {}",
             counted(told.len(), "row"),
             some_clauses(&told)
         );
@@ -306,7 +302,7 @@ fn tail(comparison: &Comparison) -> Option<(f64, String)> {
     Some((apart, format!("{} {}", comparison.cell, cost_change(mean))))
 }
 
-/// `intervals to read with care (--details says why): autocorrelated 2 of 16, skewed 6 of 16`.
+/// `intervals widened or to read with care (see --details): autocorrelated 2 of 16, skewed 6 of 16`.
 fn flags(analysis: &Analysis) -> Option<Doubt> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let primary: Vec<&MetricComparison> = analysis.asked().filter_map(|c| c.primary()).collect();
@@ -320,7 +316,7 @@ fn flags(analysis: &Analysis) -> Option<Doubt> {
     };
     (!counts.is_empty()).then(|| {
         let text = format!(
-            "intervals to read with care (--details says why): {}",
+            "intervals widened or to read with care (see --details): {}",
             told(" of ")
         );
         Doubt::new(told("/"), text)

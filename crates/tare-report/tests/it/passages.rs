@@ -89,7 +89,7 @@ fn the_typical_cost_of_two_processes() {
 #[test]
 fn the_tail_of_slices() {
     let analysis = analyze(&sliced(|slot| if slot.round % 10 == 3 { 11.0 } else { 1.0 }));
-    assert_snapshot!(with(&answer(&analysis), &["mean cost differs"]), @"! verdicts go by the typical cost; in 1 row the mean cost differs from it: docker pinned syscall 100 % slower");
+    assert_snapshot!(with(&answer(&analysis), &["slow moments"]), @"! slow moments make the mean cost differ from the typical one, by which verdicts go, in 1 row; mean: docker pinned syscall 100 % slower");
     assert!(json(&analysis).contains("\"flag\": \"tail\""));
 }
 
@@ -121,7 +121,7 @@ fn contended_slices() {
     let mut results = sliced(|_| 1.012);
     cpu_time(&mut results, &["native", "docker"], |ns| *ns = *ns * 3 / 5);
     let analysis = analyze(&results);
-    assert_snapshot!(with(&answer(&analysis), &["contended 1 of 1"]), @"! intervals to read with care (--details says why): contended 1 of 1");
+    assert_snapshot!(with(&answer(&analysis), &["contended 1 of 1"]), @"! intervals widened or to read with care (see --details): contended 1 of 1");
     assert_snapshot!(passages(&analysis, &["something else had", "times as large"]));
 }
 

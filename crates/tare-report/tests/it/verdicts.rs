@@ -427,8 +427,8 @@ fn whether_verdicts_stay_without_disturbed_trials_is_told() {
     let some = [(&all[..3], 1.0), (&every_other[..], 1.2), (&all[..], 1.2)];
     let told = some.map(|(blocks, cost)| told(&disturbed_in(blocks, cost)));
     assert_snapshot!(told.join("\n"), @r"
-    - other work on the host disturbed 3 of 40 trials; verdicts count these too; no verdict changes without them
-    - other work on the host disturbed 10 of 40 trials; verdicts count these too; without them 0 of 1 verdict stay the same; docker pinned syscall is equal instead of slower
-    - other work on the host disturbed 20 of 40 trials; verdicts count these too; too few others are left to check any verdict
+    - other work on the host disturbed 3 of 40 trials, which are counted; leaving them out changes no verdict
+    - other work on the host disturbed 10 of 40 trials, which are counted; without them 0 of 1 verdict stay the same; docker pinned syscall is equal instead of slower
+    - other work on the host disturbed 20 of 40 trials, which are counted; too few others are left to check any verdict
     ");
 }
