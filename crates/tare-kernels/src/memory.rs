@@ -1,8 +1,8 @@
 //! Anonymous memory straight from the kernel.
 //!
 //! Allocators place and recycle blocks each in their own way; a mapping is
-//! page-aligned and untouched in every box. Nothing is advised about huge
-//! pages: what a platform gives is part of what is measured.
+//! page-aligned and untouched in every box. Small pages or huge ones: what a
+//! platform gives is part of what is measured, unless a kernel asks for huge ones.
 
 use crate::error::KernelError;
 use std::io;
@@ -47,6 +47,24 @@ impl Mapping {
         Ok(Self { start, len })
     }
 
+    /// The same of huge pages, where the system has any to give.
+    ///
+    /// # Errors
+    /// Those of [`Mapping::new`].
+    pub fn of_huge_pages(len: usize) -> Result<Self, KernelError> {
+        let mapping = Self::new(len)?;
+        // SAFETY: exactly the range that was mapped. The advice changes no contents; a system that
+        // has no huge pages refuses it, and the mapping is one of small pages.
+        unsafe {
+            libc::madvise(
+                mapping.start.as_ptr().cast(),
+                len * size_of::<f64>(),
+                libc::MADV_HUGEPAGE,
+            )
+        };
+        Ok(mapping)
+    }
+
     /// The numbers.
     pub fn as_slice(&self) -> &[f64] {
         // SAFETY: as below; `&self` excludes writers.
@@ -76,12 +94,14 @@ mod tests {
 
     #[test]
     fn mappings_are_zeroed_aligned_and_writable() {
-        let mut mapping = Mapping::new(5000).unwrap();
-        let numbers = mapping.as_mut_slice();
-        assert!(numbers.as_ptr().addr().is_multiple_of(4096));
-        assert!(numbers.iter().all(|x| *x == 0.0));
-        numbers[4999] = 1.0;
-        assert_eq!(numbers.len(), 5000);
+        for new in [Mapping::new, Mapping::of_huge_pages] {
+            let mut mapping = new(5000).unwrap();
+            let numbers = mapping.as_mut_slice();
+            assert!(numbers.as_ptr().addr().is_multiple_of(4096));
+            assert!(numbers.iter().all(|x| *x == 0.0));
+            numbers[4999] = 1.0;
+            assert_eq!(numbers.len(), 5000);
+        }
     }
 
     #[test]

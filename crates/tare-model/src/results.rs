@@ -119,6 +119,15 @@ pub struct PlatformVersion {
     pub details: BTreeMap<String, String>,
 }
 
+impl PlatformVersion {
+    /// Whether guests are translated in software, without hardware virtualisation.
+    pub fn is_emulated(&self) -> bool {
+        self.details
+            .get("accelerator")
+            .is_some_and(|accelerator| accelerator == "tcg")
+    }
+}
+
 /// One run of the controller on this file: the first, or a resumption.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Session {

@@ -443,7 +443,7 @@ pub struct StudyArgs {
     /// Use the study's small size, for a machine with 2 CPUs and 16 GB
     #[arg(long, requires = "study")]
     pub small: bool,
-    /// Platforms, such as native,docker,lxc,vm [default: each of these four that can run here]
+    /// Platforms, such as native,docker,lxc,vm [default: each of these four that can run here, a VM only with hardware virtualisation]
     #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = platform)]
     pub platforms: Vec<String>,
     /// Networks to compare, for platforms that support them

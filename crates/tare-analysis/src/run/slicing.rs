@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::time::Duration;
 use tare_model::group::{GroupRecord, Series};
 use tare_model::platform::PlatformPath;
 use tare_model::results::{Outcome, Results, TrialRecord};
@@ -18,6 +19,8 @@ pub struct SlicingFacts {
     pub groups: usize,
     /// Median number of rounds of those that ran in slices.
     pub rounds: Option<f64>,
+    /// Median over them of what a slice was to last, in seconds.
+    pub slice_seconds: Option<f64>,
     /// How many processes had the cells of each workload.
     pub processes: Vec<Processes>,
     /// The harness's own cost, by platform.
@@ -82,14 +85,20 @@ pub(crate) fn facts(results: &Results) -> Option<SlicingFacts> {
     let slicing = results.header.study.protocol.slicing;
     let groups = results.groups().count();
     // A group in turns has one round, which is none of slices.
-    let of_slices = results
-        .groups()
-        .filter(|g| g.members.iter().all(|m| m.turns == 0));
-    let rounds: Vec<f64> = of_slices.map(|g| f64::from(g.rounds)).collect();
+    let of_slices = || {
+        results
+            .groups()
+            .filter(|g| g.members.iter().all(|m| m.turns == 0))
+    };
+    let rounds: Vec<f64> = of_slices().map(|g| f64::from(g.rounds)).collect();
+    let slices: Vec<f64> = of_slices()
+        .map(|g| Duration::from_nanos(g.slice_ns).as_secs_f64())
+        .collect();
     (!slicing.is_off() || groups > 0).then(|| SlicingFacts {
         slicing,
         groups,
         rounds: median(&rounds),
+        slice_seconds: median(&slices),
         processes: processes(results.groups()),
         gates: gates(results.groups()),
         in_turns: in_turns(results.groups()),

@@ -24,8 +24,11 @@ pub struct Arrays {
 }
 
 impl Arrays {
+    /// Of huge pages: with small ones the bandwidth of a process is a matter of luck, of how many of its pages happen to
+    /// lie side by side. Six sets of arrays in one process differed by 17 % (standard deviation), of huge pages by 0.7 %
+    /// (AMD EPYC, Linux 6.18).
     pub fn new(pages: usize) -> Result<Self, KernelError> {
-        let map = || Mapping::new(pages * PAGE);
+        let map = || Mapping::of_huge_pages(pages * PAGE);
         Ok(Self {
             a: map()?,
             b: map()?,

@@ -10,6 +10,8 @@ use tare_study::plan::ROUNDS_FOR_TWO;
 /// A cell whose slice of its baseline's work is longer than so many slices gets an
 /// amount of work of its own: all others wait for it in each round.
 const TOO_LONG: f64 = 3.0;
+/// Slices that a kernel has which is so slow: what costs over three times as much is told by few.
+const OF_SLOW: u32 = 20;
 /// Slices of a trial at least, of a cell that takes part in a few rounds only.
 const FEWEST: u32 = 10;
 /// Part of a slice that is done before its clock starts, to refill caches: a tenth.
@@ -20,6 +22,8 @@ const WARM_NS: f64 = 100_000.0;
 const WORTH: f64 = 4.0;
 /// No slice of a kernel is shorter: the clocks of boxes tell less by then.
 const SHORTEST_NS: f64 = 1e6;
+/// More rounds tell no more of a trial than its processes and boxes allow.
+const MOST_ROUNDS: f64 = 1000.0;
 /// Most units of work by which a slice grows from one guess to the next.
 const GROWTH: u64 = 16;
 
@@ -135,12 +139,14 @@ fn worthwhile_ns(gate_ns: f64, unit_ns: f64) -> f64 {
 }
 
 /// As long as a slice of these arms is to be, `longest_ns` at most: of kernels as short as is worth it in the box
-/// of the pacesetter.
-pub(super) fn slice_ns(arms: &[Arm], pacesetter: usize, longest_ns: f64) -> f64 {
+/// of the pacesetter, in trials of so many nanoseconds.
+pub(super) fn slice_ns(arms: &[Arm], pacesetter: usize, longest_ns: f64, trial_ns: f64) -> f64 {
     let are_kernels = arms.iter().all(|arm| arm.workload.kernel().is_some());
     let Pace { gate_ns, unit_ns, .. } = arms[pacesetter].pace;
     if are_kernels {
-        worthwhile_ns(gate_ns, unit_ns).min(longest_ns)
+        worthwhile_ns(gate_ns, unit_ns)
+            .max(trial_ns / MOST_ROUNDS)
+            .min(longest_ns)
     } else {
         longest_ns
     }
@@ -194,7 +200,12 @@ pub(super) fn share_out(
         if !alike || rounds < ROUNDS_FOR_TWO {
             arm.pace.processes = 1;
         }
-        arm.pace.every = (slices / TOO_LONG).ceil().clamp(1.0, f64::from(rounds / fewest)) as u32;
+        let apart = if is_kernel && !is_short {
+            f64::from(rounds / OF_SLOW).max(slices)
+        } else {
+            slices / TOO_LONG
+        };
+        arm.pace.every = apart.ceil().clamp(1.0, f64::from(rounds / fewest)) as u32;
     }
     rounds
 }

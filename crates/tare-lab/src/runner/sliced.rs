@@ -116,7 +116,7 @@ fn find_paces(bench: &mut Bench<'_>, arms: &mut [Arm], longest: Duration) -> Res
     confirm(bench, arms, (pacesetter, guess), slice_ns)?;
     bench.paces.note(arms);
     let aim_ns = if bench.study.protocol.slicing.are_found() {
-        pace::slice_ns(arms, pacesetter, slice_ns)
+        pace::slice_ns(arms, pacesetter, slice_ns, trial_ns)
     } else {
         slice_ns
     };
@@ -207,6 +207,8 @@ fn run_rounds(bench: &mut Bench<'_>, arms: &mut [Arm], rounds: u32, pass: u32) -
             return Err(Stop::Interrupted);
         }
         order.shuffle(&mut rng);
+        // Between the slices of others, those of slow cells would part what is compared.
+        order.sort_by_key(|i| arms[*i].pace.every > 1);
         let mut place = 0;
         for i in &order {
             let arm = &mut arms[*i];

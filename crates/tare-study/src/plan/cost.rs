@@ -49,8 +49,8 @@ const PEAK_SECONDS: f64 = 3.0;
 const BOUNDED_PEAK_SECONDS: f64 = 60.0;
 /// Fewest rounds that two processes of a kernel share.
 pub const ROUNDS_FOR_TWO: u32 = 20;
-/// Bytes per trial in the results file: the default study has 2900.
-const TRIAL_BYTES: u64 = 3000;
+/// Bytes per trial in the results file: the default study has 9000.
+const TRIAL_BYTES: u64 = 9000;
 
 /// Estimates what the study takes; an adaptive one at most.
 pub fn cost(study: &Study, room: Room, box_cost: impl Fn(&BoxKind) -> BoxCost) -> Cost {

@@ -44,7 +44,7 @@ fn standing(platform: &PlatformFinding) -> &'static str {
     match &platform.ready {
         None => "missing",
         // Its figures are those of an emulated CPU, not of a VM.
-        Some(version) if version.details.get("accelerator").is_some_and(|a| a == "tcg") => "emulated",
+        Some(version) if version.is_emulated() => "emulated",
         Some(_) => "ready",
     }
 }

@@ -111,7 +111,7 @@ fn study(
     if wishes.platforms.is_empty() {
         // All else is checked first: probing may take seconds.
         design::study(&wishes_for_check(&wishes), facts)?;
-        wishes.platforms = runnable(state, |entry| entry.by_default);
+        wishes.platforms = by_default(state);
     }
     let designed = || Ok(design::study(&wishes, facts)?);
     wishes.programs = root_image::on_platforms(wishes.programs.clone(), &wishes, designed, state, unmade)?;
@@ -145,7 +145,8 @@ fn with_boxes(
     chosen: impl Fn(&Entry) -> bool,
 ) -> anyhow::Result<Vec<(PlatformPath, PlatformVersion)>> {
     let names = if names.is_empty() {
-        runnable(state, chosen)
+        let found = runnable(state, chosen);
+        found.into_iter().map(|(name, _)| name.to_owned()).collect()
     } else {
         names.to_vec()
     };
@@ -165,21 +166,37 @@ fn with_boxes(
     Ok(found.collect())
 }
 
-/// The platforms of this choice that can run here. Says on standard error which were left out.
-fn runnable(state: &Path, chosen: impl Fn(&Entry) -> bool) -> Vec<String> {
-    let mut names = Vec::new();
+/// The platforms of the default study that can run here, without emulated machines: they take most of its time, and their
+/// figures say nothing about a machine with hardware support. Says on standard error which were left out.
+fn by_default(state: &Path) -> Vec<String> {
+    let found = runnable(state, |entry| entry.by_default);
+    let all: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
+    for (name, _) in found.iter().filter(|(_, version)| version.is_emulated()) {
+        let words = format!(
+            "{name}: it would be emulated here, without hardware virtualisation, and say nothing about a VM that has it; to measure it all the same, add -p {}",
+            all.join(",")
+        );
+        out::say_lines(&out::wrapped("skipped:", 9, &words));
+    }
+    let rest = found.iter().filter(|(_, version)| !version.is_emulated());
+    rest.map(|(name, _)| (*name).to_owned()).collect()
+}
+
+/// The platforms of this choice that can run here. Says on standard error which cannot.
+fn runnable(state: &Path, chosen: impl Fn(&Entry) -> bool) -> Vec<(&'static str, PlatformVersion)> {
+    let mut found = Vec::new();
     for entry in REGISTRY.iter().filter(|entry| chosen(entry)) {
         let Ok(path) = entry.name.parse() else { continue };
         let Ok(mut platform) = tare_platforms::open(&path, state) else {
             continue;
         };
         match platform.probe() {
-            Ok(_) => names.push(entry.name.to_owned()),
+            Ok(version) => found.push((entry.name, version)),
             Err(absent) => {
                 let why = out::one_line(&absent.to_string());
                 out::say(&format!("skipped: {}: {why}", entry.name));
             }
         }
     }
-    names
+    found
 }

@@ -1,7 +1,7 @@
 //! From a study file, and the options beside it, to a study.
 
 use super::root_image::{self, Unmade};
-use super::{Asked, runnable, wishes_for_check};
+use super::{Asked, by_default, wishes_for_check};
 use crate::{misplaced, out};
 use std::path::Path;
 use tare_model::host::HostFacts;
@@ -37,7 +37,7 @@ pub(super) fn sketch(
     if platforms.is_empty() {
         // All else is checked first: probing may take seconds.
         file.sketch(&wishes_for_check(file.wishes()), facts)?;
-        platforms = runnable(state, |entry| entry.by_default);
+        platforms = by_default(state);
     }
     let chosen = |file: &StudyFile| StudyRequest {
         platforms: platforms.clone(),

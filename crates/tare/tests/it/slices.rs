@@ -298,7 +298,12 @@ fn a_length_that_is_none_is_refused() {
         );
         assert!(!tare.path("r.jsonl").exists(), "{bad}");
     }
-    for (good, slice_ns) in [("1ms", 1_000_000), ("20ms", 20_000_000), ("auto", 10_000_000)] {
+    let found = 1_000_000..10_000_000;
+    for (good, slice_ns) in [
+        ("1ms", 1_000_000..1_000_001),
+        ("20ms", 20_000_000..20_000_001),
+        ("auto", found),
+    ] {
         let tare = Tare::new();
         run(
             &tare,
@@ -306,6 +311,6 @@ fn a_length_that_is_none_is_refused() {
             &["-w", "syscall", "--blocks", "1", "--slices", good],
         );
         let group = tare.records_of("r.jsonl", "group").remove(0);
-        assert_eq!(number(&group, "slice_ns"), slice_ns, "{good}");
+        assert!(slice_ns.contains(&number(&group, "slice_ns")), "{good}: {group}");
     }
 }

@@ -1,6 +1,6 @@
 //! How trials were given their time.
 
-use super::{Fact, fact};
+use super::{Fact, fact, seconds};
 use crate::words::notices::some_clauses;
 use tare_analysis::{Gate, InTurns, OnePiece, Processes, SlicingFacts};
 use tare_model::metric::Unit;
@@ -8,9 +8,10 @@ use tare_model::size::counted;
 
 /// What came of it: groups, their processes, the harness's own cost, cells that ran in one piece.
 pub(super) fn seen(slicing: &SlicingFacts) -> Vec<Fact> {
-    let rounds = slicing
-        .rounds
-        .map_or_else(String::new, |rounds| format!(", {rounds} rounds each (median)"));
+    let rounds = slicing.rounds.zip(slicing.slice_seconds);
+    let rounds = rounds.map_or_else(String::new, |(rounds, slice)| {
+        format!(", {rounds} rounds each of slices of {} (medians)", seconds(slice))
+    });
     let mut facts = vec![fact("groups of cells", format!("{}{rounds}", slicing.groups))];
     facts.extend(processes(&slicing.processes).map(|value| fact("processes of a trial", value)));
     if !slicing.gates.is_empty() {
