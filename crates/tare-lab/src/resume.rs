@@ -13,6 +13,7 @@ use tare_model::study::{Cell, Protocol, Stopping, Study};
 use tare_platforms::agent_file;
 use tare_stats::LOOKS;
 use tare_study::looks::{AdaptiveError, Looks, MOST};
+use tare_study::shares::Shares;
 
 /// Records that a file can have of a kind, or a block of trials: no run has so many.
 const MOST_RECORDS: u32 = 1 << 30;
@@ -124,6 +125,8 @@ pub struct Progress {
     pub(crate) peaks: BTreeMap<Cell, f64>,
     /// The state of an adaptive study.
     pub(crate) looks: Option<Looks>,
+    /// What rounds have left open.
+    pub(crate) shares: Option<Shares>,
     /// Blocks that the file was planned with so far.
     pub(crate) planned: Option<u32>,
 }
@@ -133,12 +136,16 @@ impl Progress {
     pub fn of(results: &Results) -> Self {
         let mut progress = Self {
             looks: Looks::resumed(results),
+            shares: Shares::of(&results.header.study),
             planned: Some(results.blocks_planned()),
             ..Self::default()
         };
         for record in &results.records {
             match record {
-                Record::Group(ran) => progress.groups = progress.groups.max(ran.group.saturating_add(1)),
+                Record::Group(ran) => {
+                    progress.groups = progress.groups.max(ran.group.saturating_add(1));
+                    progress.shares.iter_mut().for_each(|shares| shares.note(ran));
+                }
                 Record::Peak(found) => {
                     progress
                         .peaks

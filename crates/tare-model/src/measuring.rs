@@ -47,6 +47,8 @@ impl Protocol {
     /// Margins that a study may have, as a ratio less 1: 0.01 to 100 %. What is finer no interval
     /// comes to; within what is coarser a box that takes all of the time counts as equal.
     pub const MARGINS: RangeInclusive<f64> = 0.0001..=1.0;
+    /// The least and the most that a trial in found slices lasts, over `trial_seconds`.
+    pub const SHARES: [f64; 2] = [0.4, 2.0];
     /// Lengths that a trial may have in seconds.
     pub const TRIAL_SECONDS: RangeInclusive<f64> = 0.0..=3600.0;
 }

@@ -4,7 +4,8 @@ use crate::bootstrap::check;
 use crate::{
     Autocorrelation, Interval, TEstimate, autocorrelation, mean, sd, skewness, t_estimate, wilcoxon,
 };
-use crate::{LOOK_LEVEL, LOOK_P_FACTOR};
+use crate::{LOOK_LEVEL, LOOK_P_FACTOR, count};
+use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 /// Level of every interval.
 pub const LEVEL: f64 = 0.95;
@@ -196,21 +197,54 @@ impl<'a> Shape<'a> {
         }
     }
 
+    /// Of a series whose values differ at least by independent noise of this variance: where they differ by no more,
+    /// nothing is left that could depend on its past.
+    #[must_use]
+    fn beside(self, noise: f64) -> Self {
+        let autocorrelation = self.autocorrelation.filter(|_| exceeds(self.shaped, noise));
+        Self {
+            autocorrelation,
+            ..self
+        }
+    }
+
     /// Factor on the half-width.
     pub fn widening(&self) -> f64 {
         self.autocorrelation.map_or(1.0, |a| a.widening)
     }
 }
 
+/// Whether values scatter by more than independent noise of this variance: chi squared of n - 1 degrees of freedom, one-sided at
+/// 25 %, since what is missed here is not widened.
+///
+/// Simulated with 10 values, half noise and half an AR(1) of 0.4 (0.7), intervals cover in 89.5 % (78.3), and in 90.1 % (79.7)
+/// if autocorrelation is looked for in any case; of noise alone 2 % are widened instead of 7 %.
+fn exceeds(d: &[f64], noise: f64) -> bool {
+    let degrees = count(d) - 1.0;
+    let Some((sd, chi2)) = sd(d).zip(ChiSquared::new(degrees).ok()) else {
+        return true;
+    };
+    let most = noise * chi2.inverse_cdf(0.75) / degrees;
+    sd.powi(2).total_cmp(&most).is_gt()
+}
+
 /// Everything that is reported of one comparison from its d in the order of the
 /// blocks: `METHODOLOGY.md`, "Inference". At least 2 values.
 pub fn infer(d: &[f64], question: Question) -> Option<PairedInference> {
+    of_shape(d, Shape::of(d), question)
+}
+
+/// The same where each d is known to have independent noise of this variance at least, that of its rounds.
+pub fn infer_beside(d: &[f64], noise: f64, question: Question) -> Option<PairedInference> {
+    of_shape(d, Shape::of(d).beside(noise), question)
+}
+
+fn of_shape(d: &[f64], shape: Shape<'_>, question: Question) -> Option<PairedInference> {
     let Question {
         looks,
         margin,
         check: seed,
     } = question;
-    let shape = Shape::of(d);
     let widening = shape.widening();
     let t = t_estimate(d, looks.level(), widening)?;
     let checked = seed.and_then(|seed| check(shape.shaped, &t, looks.level(), widening, seed));

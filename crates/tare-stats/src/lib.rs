@@ -45,7 +45,7 @@ pub use decide::{Row, decide};
 pub use drift::{Steps, steps};
 pub use holm::{holm, holm_factors};
 pub use hosts::{AcrossHosts, FEWEST_HOSTS, HostEstimate, across_hosts};
-pub use infer::{LEVEL, Looks, Odd, PairedInference, Question, infer};
+pub use infer::{LEVEL, Looks, Odd, PairedInference, Question, infer, infer_beside};
 pub use latencies::Latencies;
 pub use levels::{Levels, levels};
 pub use line::{Line, line};
@@ -56,8 +56,8 @@ pub use ranks::ranks;
 pub use ratio::{RatioOfMeans, ratio_of_means};
 pub use regression::{Coefficient, regression};
 pub use rounds::{
-    CPU_BOUND, after, mean_of_medians, medians, round_losses, stall_share, told_apart, typical,
-    understated_by, upper_quartile,
+    CPU_BOUND, after, error_of_typical, mean_of_medians, medians, round_losses, stall_share, told_apart,
+    typical, understated_by, upper_quartile,
 };
 pub use series::{Autocorrelation, autocorrelation, correlation, lag1};
 pub use size::{DyingOut, Excess, SizeFit, SizeSeries, dying_out, fit_is_quotable, size_fit, size_series};

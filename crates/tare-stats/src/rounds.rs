@@ -5,7 +5,7 @@
 //! computed here is one figure per block, which makes one sample: rounds are never
 //! counted as samples.
 
-use crate::{finite, log_ratio, mean, median};
+use crate::{count, finite, log_ratio, mean, median};
 use std::collections::BTreeMap;
 
 /// A slice that costs over so many times the median slice is a stall.
@@ -70,6 +70,40 @@ pub fn round_losses(cell: &[f64], baseline: &[f64]) -> Option<Vec<f64>> {
 /// of time over its sum of work, and the same of the baseline.
 pub fn typical<T: Ord + Copy>(cell: &[f64], baseline: &[f64], processes: &[T]) -> Option<f64> {
     mean_of_medians(&round_losses(cell, baseline)?, &told_apart(processes))
+}
+
+/// The standard error in logs of [`typical`] by the scatter of its rounds alone: what processes and boxes add is not in it.
+///
+/// Of a median, half the distance between the values that lie half the square root of n ranks below and above it: of n
+/// independent values, n/2 ± sqrt(n)/2 lie below the true median within one standard error (binomial), whatever their
+/// distribution. Of the mean of several medians, the root of the sum of squares over their number.
+///
+/// `None` where a median is of fewer than 20 rounds, or as for [`typical`].
+pub fn error_of_typical<T: Ord + Copy>(cell: &[f64], baseline: &[f64], processes: &[T]) -> Option<f64> {
+    let losses = round_losses(cell, baseline)?;
+    let mut of_each: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for (process, loss) in told_apart(processes).into_iter().zip(losses) {
+        of_each.entry(process).or_default().push(loss);
+    }
+    let errors: Option<Vec<f64>> = of_each.into_values().map(error_of_median).collect();
+    let errors = errors?;
+    let squares: f64 = errors.iter().map(|error| error.powi(2)).sum();
+    finite(squares.sqrt() / count(&errors))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a rank: half the square root of a number of rounds"
+)]
+fn error_of_median(mut losses: Vec<f64>) -> Option<f64> {
+    if losses.len() < FEWEST_OF_A_PROCESS {
+        return None;
+    }
+    losses.sort_unstable_by(f64::total_cmp);
+    let apart = (count(&losses).sqrt() / 2.0).round() as usize;
+    let middle = losses.len() / 2;
+    Some((losses.get(middle + apart)? - losses.get(middle.checked_sub(apart)?)?) / 2.0)
 }
 
 /// Of which process each round is, as [`typical`] goes by it: as it is told, or all of one
@@ -217,6 +251,24 @@ mod tests {
         // A box that cannot tell its CPU time.
         assert_eq!(times(&[1.0, f64::INFINITY, f64::NAN]), None);
         assert_eq!(times(&[]), None);
+    }
+
+    #[test]
+    fn the_error_of_a_median_is_that_of_its_scatter() {
+        let scores = |n: u32| {
+            let at = |i: u32| (f64::from(i) + 0.5) / f64::from(n);
+            // Of the logistic distribution, whose median has a standard error of 2 / sqrt(n).
+            (0..n)
+                .map(|i| (0.01 * (at(i) / (1.0 - at(i))).ln()).exp())
+                .collect::<Vec<f64>>()
+        };
+        let costs = scores(400);
+        let error = error_of_typical(&costs, &vec![1.0; 400], &vec![0; 400]).unwrap();
+        assert!((error / 0.001 - 1.0).abs() < 0.05, "{error}");
+        // Two processes with 200 rounds each tell as much together.
+        let both = error_of_typical(&costs, &vec![1.0; 400], &turns(400)).unwrap();
+        assert!((both / error - 1.0).abs() < 0.15, "{both}");
+        assert_eq!(error_of_typical(&costs[..19], &[1.0; 19], &[0; 19]), None);
     }
 
     #[test]

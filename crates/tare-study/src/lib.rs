@@ -18,6 +18,7 @@ pub mod looks;
 pub mod placement;
 pub mod plan;
 pub mod printed;
+pub mod shares;
 pub mod study_file;
 pub mod workload_file;
 pub mod workloads;

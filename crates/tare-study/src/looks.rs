@@ -65,11 +65,11 @@ pub fn check(study: &Study) -> Result<(), AdaptiveError> {
 
 /// The primary metric of a cell against one of its baselines.
 #[derive(Debug, Clone)]
-struct Comparison {
-    cell: Cell,
+pub(crate) struct Comparison {
+    pub cell: Cell,
     against: Against,
-    baseline: Cell,
-    metric: Metric,
+    pub baseline: Cell,
+    pub metric: Metric,
 }
 
 /// The state of an adaptive study.
@@ -213,7 +213,7 @@ fn in_any_size(cell: &Cell) -> (&PlatformPath, Provisioning, &str) {
     (&cell.kind.platform, cell.kind.provisioning, &cell.workload)
 }
 
-fn comparisons(study: &Study) -> Vec<Comparison> {
+pub(crate) fn comparisons(study: &Study) -> Vec<Comparison> {
     let cells = study.cells();
     let compared = |cell: &Cell, against| {
         let baseline = study.baseline_cell(cell, against)?;

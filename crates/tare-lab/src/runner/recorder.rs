@@ -17,6 +17,7 @@ use tare_model::results::{EndReason, EndRecord, HostReadings, Outcome, Record, T
 use tare_model::study::Study;
 use tare_study::looks::Looks;
 use tare_study::plan::{self, Cohort, PlannedTrial};
+use tare_study::shares::Shares;
 
 /// A trial that ended, in whatever way.
 pub(super) struct Ended {
@@ -60,6 +61,8 @@ pub(super) struct Recorder<'a> {
     observe: &'a mut dyn FnMut(Event<'_>),
     /// The state of an adaptive study.
     looks: Option<Looks>,
+    /// How the time of a block is shared out among workloads, if it is not the same for each.
+    shares: Option<Shares>,
     /// While blocks are not recorded: what was run of them.
     warming: Option<WarmUpRecord>,
     /// Platforms of which a trial of the first block has a result.
@@ -79,6 +82,7 @@ impl<'a> Recorder<'a> {
             writer, mut progress, ..
         } = file;
         let looks = progress.looks.take().or_else(|| Looks::of(study));
+        let shares = progress.shares.take().or_else(|| Shares::of(study));
         Self {
             total: planned(study, looks.as_ref()),
             study,
@@ -86,6 +90,7 @@ impl<'a> Recorder<'a> {
             progress,
             observe,
             looks,
+            shares,
             warming: None,
             succeeded: BTreeSet::new(),
             failed: 0,
@@ -114,6 +119,9 @@ impl<'a> Recorder<'a> {
             (Record::Trial(trial), Some(looks)) => looks.note(trial),
             (Record::Group(group), Some(looks)) => looks.note_group(group),
             _ => {}
+        }
+        if let (Record::Group(group), Some(shares)) = (record, &mut self.shares) {
+            shares.note(group);
         }
         Ok(())
     }
@@ -195,6 +203,11 @@ impl<'a> Recorder<'a> {
         self.progress.groups
     }
 
+    /// How long a trial of a workload lasts in the block under way, over the time of a trial.
+    pub fn share(&self, workload: &str) -> f64 {
+        self.shares.as_ref().map_or(1.0, |shares| shares.share(workload))
+    }
+
     /// Whether a trial's first attempt failed and its repetition is due.
     pub fn failed_once(&self, planned: &PlannedTrial) -> bool {
         self.progress.failed_once(planned.trial)
@@ -241,6 +254,9 @@ impl<'a> Recorder<'a> {
 
     /// A block begins in which so many trials are due.
     pub fn begin_block(&mut self, block: u32, due: usize) {
+        self.shares
+            .iter_mut()
+            .for_each(|shares| shares.begin_block(block));
         let done = self.progress.n_done();
         self.eta.block(due, done);
         let remaining_seconds = self.remaining(done);

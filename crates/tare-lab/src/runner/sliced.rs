@@ -84,7 +84,10 @@ pub(super) fn slice(bench: &Bench<'_>) -> Duration {
 /// along stay in step. Returns the rounds that make a trial, and how long a slice is to be.
 fn find_paces(bench: &mut Bench<'_>, arms: &mut [Arm], longest: Duration) -> Result<(u32, Duration), Stop> {
     let slice_ns = longest.as_secs_f64() * 1e9;
-    let trial_ns = bench.study.protocol.trial_seconds * 1e9;
+    let share = arms
+        .first()
+        .map_or(1.0, |arm| bench.recorder.share(arm.workload.name()));
+    let trial_ns = share * bench.study.protocol.trial_seconds * 1e9;
     let Some(pacesetter) = choose_pacesetter(bench.study, arms) else {
         return Ok((0, longest));
     };

@@ -343,3 +343,17 @@ proptest! {
         prop_assert!(blocks(sd, 1.0) <= blocks(sd, factor));
     }
 }
+
+#[test]
+fn what_is_left_beside_the_noise_of_rounds_alone_can_be_autocorrelated() {
+    let drifting: Vec<f64> = (0..10).map(|block| 0.001 * f64::from(block)).collect();
+    let known = infer(&drifting, FIXED).unwrap();
+    assert!(known.widening > 2.0 && known.autocorrelation.is_some());
+    let beside = |noise: f64| infer_beside(&drifting, noise, FIXED).unwrap();
+    // Their variance is 9.2e-6.
+    assert_eq!(beside(1e-6), known);
+    let noisy = beside(9e-6);
+    assert!((noisy.widening - 1.0).abs() < 1e-12 && noisy.autocorrelation.is_none());
+    assert!(noisy.interval.high < known.interval.high);
+    assert_eq!(beside(0.0), known);
+}

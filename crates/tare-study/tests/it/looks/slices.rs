@@ -7,10 +7,11 @@ use tare_model::looks::LookedAt;
 use tare_model::results::Record;
 use tare_model::study::{Against, Cell, Study};
 use tare_study::looks::Looks;
+use tare_study::shares::Shares;
 
 /// Costs of one slice in each round, in nanoseconds; each block has a group of its own.
-fn group(members: &[(&Cell, [u64; 3])], block: u32) -> Record {
-    let member = |(cell, costs): &(&Cell, [u64; 3])| Member {
+fn group<const N: usize>(members: &[(&Cell, [u64; N])], block: u32) -> Record {
+    let member = |(cell, costs): &(&Cell, [u64; N])| Member {
         cell: (*cell).clone(),
         box_id: 0,
         every: 1,
@@ -34,7 +35,7 @@ fn group(members: &[(&Cell, [u64; 3])], block: u32) -> Record {
         group: block,
         block,
         slice_ns: 100,
-        rounds: 3,
+        rounds: u32::try_from(N).unwrap(),
         members: members.iter().map(member).collect(),
     })
 }
@@ -176,4 +177,29 @@ fn a_group_of_another_block_says_nothing_of_a_trial() {
     }
     let found = first_look(&study, &records, &cell);
     assert!((found.figures.unwrap().mean - 1.2_f64.ln()).abs() < 1e-9);
+}
+
+#[test]
+fn a_workload_with_quiet_rounds_gives_its_time_away() {
+    let mut study = study(&[]);
+    let [cell, baseline] = pair(&study);
+    // 40 rounds of 100 ns are a trial.
+    study.protocol.trial_seconds = 4e-6;
+    let costs =
+        |spread: usize| std::array::from_fn::<u64, 40, _>(|round| 1000 + (round * 7 % 40 * spread) as u64);
+    let share = |spread| {
+        let mut shares = Shares::of(&study).unwrap();
+        let Record::Group(group) = group(&[(&cell, costs(spread)), (&baseline, [1000; 40])], 0) else {
+            unreachable!("a group");
+        };
+        shares.note(&group);
+        [0, 1].map(|block| {
+            shares.begin_block(block);
+            shares.share("syscall")
+        })
+    };
+    assert_eq!(share(20), [1.0, 1.4]);
+    assert_eq!(share(0), [1.0, 0.4]);
+    study.protocol.slicing = "10ms".parse().unwrap();
+    assert!(Shares::of(&study).is_none());
 }
