@@ -56,13 +56,14 @@ pub(super) fn compare(
         cell: cell.samples(metric),
         baseline: baseline.samples(metric),
     };
-    let Some(slices) = slices::figures(metric, blocks, busy, question) else {
+    let Some(mut slices) = slices::figures(metric, blocks, busy, question) else {
         return of_samples(metric.clone(), metric.direction, &samples, question);
     };
     let losses: Vec<f64> = losses.into_values().collect();
     let headline = Headline {
         n: losses.len(),
-        inference: infer(&losses, question)
+        inference: slices
+            .infer(&losses, question)
             .map(|found| found.understated(slices.contended.unwrap_or(1.0), question.margin)),
         losses,
         slices: Some(slices),

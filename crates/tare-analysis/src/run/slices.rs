@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::rounds::{Rounds, Slices};
-use tare_stats::{CPU_BOUND, PairedInference, Question, infer, mean};
-use tare_stats::{stall_share, typical, understated_by, upper_quartile};
+use tare_stats::{CPU_BOUND, PairedInference, Question, infer, infer_beside, mean};
+use tare_stats::{error_of_typical, stall_share, typical, understated_by, upper_quartile};
 
 /// The figures of one metric's slices. Every interval is over blocks: rounds and
 /// slices are never counted as samples.
@@ -31,6 +31,9 @@ pub struct SliceFigures {
     pub cpu: Option<CpuCost>,
     /// Time in slices of over twice the usual cost as a share of all, less the baseline's.
     pub stall: Option<Estimate>,
+    /// Variance of d by the scatter of rounds alone over that of d: 1 and more where nothing else is seen; what is left is of
+    /// processes and boxes. Absent where d is not of slices in every block, or rounds are too few to tell.
+    pub of_rounds: Option<f64>,
     /// Of work that never waits by itself and shared the CPU with something else: by how many
     /// times a difference, as a ratio less 1, can be larger than its typical cost shows.
     pub contended: Option<f64>,
@@ -41,6 +44,17 @@ impl SliceFigures {
     /// The time of all slices of each block, of the cell and of the baseline.
     pub(super) fn wall_times(&self) -> [Vec<f64>; 2] {
         [0, 1].map(|side| self.by_block.iter().map(|b| b.times[side].wall_ns).collect())
+    }
+
+    /// Of these losses, in as many blocks, what they say: beside the noise of rounds, if all are of slices.
+    pub(super) fn infer(&mut self, losses: &[f64], question: Question) -> Option<PairedInference> {
+        // What blocks in one piece add is not known.
+        let noise = noise(&self.by_block).filter(|_| self.blocks == losses.len());
+        let found = beside(losses, noise, question)?;
+        self.of_rounds = noise
+            .map(|noise| noise / found.sd.powi(2))
+            .filter(|share| share.is_finite());
+        Some(found)
     }
 
     /// The reason to read the typical cost with care that follows.
@@ -70,6 +84,9 @@ pub struct BlockOfSlices {
     /// Wall time and CPU time in nanoseconds of cell and baseline.
     #[serde(skip)]
     times: [Times; 2],
+    /// Standard error in logs of the typical cost by the scatter of its rounds.
+    #[serde(skip)]
+    error: Option<f64>,
     /// Upper quartile of wall time over CPU time of the baseline's slices.
     #[serde(skip)]
     stretch: f64,
@@ -128,6 +145,7 @@ fn of_rounds(block: u32, rounds: &Rounds) -> Option<BlockOfSlices> {
             wall_ns: slices.wall_ns(),
             cpu_ns: slices.cpu_ns(),
         }),
+        error: error_of_typical(&cell.costs, &baseline.costs, &rounds.processes),
         stretch: upper_quartile(&stretches(baseline))?,
     })
 }
@@ -150,19 +168,21 @@ pub(super) fn figures(
         return None;
     }
     let contended = contended(&by_block, busy);
+    let typical: Vec<f64> = by_block.iter().map(|b| b.typical).collect();
     let cost = |found: PairedInference| Estimate::of_logs(found.mean, found.interval);
     let share = |found: PairedInference| Estimate::new(found.mean, found.interval);
     let over_blocks = |figure| over_blocks(&by_block, figure, question);
     Some(SliceFigures {
         blocks: by_block.len(),
         rounds: by_block.iter().map(|b| b.rounds).sum(),
-        typical: over_blocks(|b| Some(b.typical))
+        typical: beside(&typical, noise(&by_block), unchecked(question))
             .map(|found| found.understated(contended.unwrap_or(1.0), None))
             .and_then(cost),
         mean: over_blocks(|b| Some(b.mean)).and_then(cost),
         cpu: cpu(&by_block, busy, question).filter(|_| metric.primary),
         stall: over_blocks(|b| b.stall).and_then(share),
         contended,
+        of_rounds: None,
         by_block,
     })
 }
@@ -175,13 +195,27 @@ fn over_blocks(
     question: Question,
 ) -> Option<PairedInference> {
     let series: Option<Vec<f64>> = by_block.iter().map(figure).collect();
-    infer(
-        &series?,
-        Question {
-            check: None,
-            ..question
-        },
-    )
+    infer(&series?, unchecked(question))
+}
+
+fn unchecked(question: Question) -> Question {
+    Question {
+        check: None,
+        ..question
+    }
+}
+
+/// Variance of d by the scatter of rounds alone, a mean over the blocks.
+fn noise(by_block: &[BlockOfSlices]) -> Option<f64> {
+    let errors: Option<Vec<f64>> = by_block.iter().map(|b| Some(b.error?.powi(2))).collect();
+    mean(&errors?)
+}
+
+fn beside(losses: &[f64], noise: Option<f64>, question: Question) -> Option<PairedInference> {
+    match noise {
+        Some(noise) => infer_beside(losses, noise, question),
+        None => infer(losses, question),
+    }
 }
 
 /// Only where CPU time is known in every block: else its blocks would be a selection.

@@ -16,6 +16,10 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
         Column::name("metric"),
         Column::number("blocks", "in which the pair ran in slices"),
         Column::number("rounds", ""),
+        Column::number(
+            "by rounds",
+            "share of the variance between blocks that the scatter of rounds explains; the rest is of processes and boxes",
+        ),
         Column::interval(
             "mean cost",
             "all time over all work, including stalls, over the baseline's",
@@ -52,6 +56,7 @@ fn row(comparison: &Comparison, metric: &MetricComparison, slices: &SliceFigures
         metric.metric.name.as_str().into(),
         Cell::count(slices.blocks),
         Cell::count(slices.rounds),
+        Cell::figure(slices.of_rounds.map(|share| share.min(1.0)), Show::Percent),
         Cell::interval(slices.mean, Show::Ratio),
         Cell::interval(slices.stall, Show::Percent),
         cpu.map_or(Cell::Blank, |c| Cell::Interval(c.cost.ratio, Show::Ratio)),

@@ -16,7 +16,7 @@ use tare_model::looks::WarmUpRecord;
 use tare_model::peak::PeakRecord;
 use tare_model::results::EndReason;
 use tare_model::size::{counted, show_memory, show_seconds};
-use tare_model::study::{Instance, RootImage, Stopping, Study, Workload};
+use tare_model::study::{Instance, Protocol, RootImage, Stopping, Study, Workload};
 
 fn fact(name: &str, value: impl Into<String>) -> Fact {
     let value = value.into();
@@ -193,10 +193,22 @@ fn boxes_run_on(instance: &Instance, host: &HostFacts) -> String {
 }
 
 fn trial(study: &Study) -> String {
+    let Protocol {
+        trial_seconds,
+        timeout_seconds,
+        slicing,
+        ..
+    } = study.protocol;
+    let [least, most] = Protocol::SHARES.map(|share| seconds(share * trial_seconds));
+    let shared = if slicing.are_found() {
+        format!(", {least} to {most} from the second block on")
+    } else {
+        String::new()
+    };
     format!(
-        "intended {}, aborted after {}",
-        seconds(study.protocol.trial_seconds),
-        seconds(study.protocol.timeout_seconds)
+        "intended {}{shared}, aborted after {}",
+        seconds(trial_seconds),
+        seconds(timeout_seconds)
     )
 }
 
