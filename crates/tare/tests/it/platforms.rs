@@ -123,11 +123,11 @@ fn kernels_run_in_machines_under_proven_limits_and_nothing_is_left() {
 fn runs_kernels(platform: &str, tare: &Tare) {
     tare.ok(&short(platform, "-w syscall,spawn --blocks 1 --memory 256M"));
     let trials = tare.records_of("r.jsonl", "trial");
-    assert_eq!(trials.len(), 4);
-    assert!(
-        trials.iter().all(|t| t["outcome"]["ok"].is_object()),
-        "{trials:?}"
-    );
+    let failed: Vec<_> = trials
+        .iter()
+        .filter(|t| !t["outcome"]["ok"].is_object())
+        .collect();
+    assert!(failed.is_empty() && trials.len() == 4, "{platform}: {failed:?}");
     let proofs = tare.records_of("r.jsonl", "proof");
     assert_eq!(proofs.len(), 2);
     for proof in &proofs {
