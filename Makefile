@@ -25,7 +25,7 @@ build:
 	cargo build --release --locked --target $(TARGET) -p tare
 
 run:
-	@echo "installing what is missing and building (some 5 min the first time), then measuring (some 6 min)"
+	@echo "installing what is missing and building (some 5 min the first time), then measuring (some 5 min)"
 	@scripts/setup run
 	@scripts/build-progress cargo build --release --locked --target $(TARGET) -p tare
 	@mkdir -p results
