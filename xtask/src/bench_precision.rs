@@ -6,8 +6,9 @@
 //! container of crun, which is a process of the same kernel in cgroups of the same
 //! limits. Only the width of an interval is looked at, not where it lies. The ways to
 //! decide it run in turns; the ratio of neighbours cancels what the machine does
-//! meanwhile.
+//! meanwhile. With `--before BINARY` two builds of tare run in turns instead.
 
+mod before;
 mod busy;
 mod commands;
 mod duel;
@@ -22,6 +23,7 @@ use gates::Gates;
 use kernels::{Duels, Load};
 use lab::Lab;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use tare_model::size::{counted, parse_seconds, show_seconds};
 use target::Target;
@@ -38,10 +40,16 @@ pub struct Options {
     /// Measured time of each trial
     #[arg(long, default_value = "500ms", value_parser = parse_seconds)]
     trial_time: f64,
+    /// Hold the precision of the kernels against that of another build of tare, and nothing else
+    #[arg(long, value_name = "BINARY")]
+    before: Option<PathBuf>,
 }
 
 /// Measures, prints tables and the targets; exit code 1 if one was missed.
 pub fn run(options: &Options) -> Result<ExitCode> {
+    if let Some(before) = &options.before {
+        return judge(&before::hold(before, options)?);
+    }
     let lab = Lab::new()?;
     let mut gates = Gates::default();
     let mut targets = Vec::new();

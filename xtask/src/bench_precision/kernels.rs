@@ -83,8 +83,13 @@ pub fn median_ratio(duels: &Duels) -> f64 {
 
 /// The table of one load.
 pub fn table(load: Load, duels: &Duels) -> String {
+    table_of(load, ["in slices", "one piece"], duels)
+}
+
+/// The same of any two ways.
+pub fn table_of(load: Load, [one, other]: [&str; 2], duels: &Duels) -> String {
     let mut text = format!(
-        "{}\n  kernel         in slices   one piece     ratio\n",
+        "{}\n  kernel       {one:>11} {other:>11}     ratio\n",
         load.name()
     );
     for (workload, duel) in duels {

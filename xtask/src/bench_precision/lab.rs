@@ -20,8 +20,13 @@ pub struct Lab {
 impl Lab {
     /// With a folder that is removed with it.
     pub fn new() -> Result<Self> {
+        Self::of(crate::tare_bin()?)
+    }
+
+    /// The same of another binary.
+    pub fn of(tare: PathBuf) -> Result<Self> {
         Ok(Self {
-            tare: crate::tare_bin()?,
+            tare,
             // Below /var/tmp: roots of boxes lie there, and /tmp may forbid programs.
             folder: tempfile::tempdir_in("/var/tmp")?,
         })
