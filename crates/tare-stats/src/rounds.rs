@@ -81,10 +81,7 @@ pub fn typical<T: Ord + Copy>(cell: &[f64], baseline: &[f64], processes: &[T]) -
 /// `None` where a median is of fewer than 20 rounds, or as for [`typical`].
 pub fn error_of_typical<T: Ord + Copy>(cell: &[f64], baseline: &[f64], processes: &[T]) -> Option<f64> {
     let losses = round_losses(cell, baseline)?;
-    let mut of_each: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
-    for (process, loss) in told_apart(processes).into_iter().zip(losses) {
-        of_each.entry(process).or_default().push(loss);
-    }
+    let of_each = of_each(&losses, &told_apart(processes));
     let errors: Option<Vec<f64>> = of_each.into_values().map(error_of_median).collect();
     let errors = errors?;
     let squares: f64 = errors.iter().map(|error| error.powi(2)).sum();
@@ -136,13 +133,18 @@ pub fn medians(losses: &[f64], processes: &[usize]) -> Option<BTreeMap<usize, f6
     if losses.len() != processes.len() {
         return None;
     }
+    let each = of_each(losses, processes).into_iter();
+    each.map(|(process, losses)| Some((process, median(&losses)?)))
+        .collect()
+}
+
+/// The losses of the rounds of each process.
+fn of_each(losses: &[f64], processes: &[usize]) -> BTreeMap<usize, Vec<f64>> {
     let mut of_each: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     for (process, loss) in processes.iter().zip(losses) {
         of_each.entry(*process).or_default().push(*loss);
     }
-    let each = of_each.into_iter();
-    each.map(|(process, losses)| Some((process, median(&losses)?)))
-        .collect()
+    of_each
 }
 
 /// By how many times at most a loss, as a ratio less 1, is larger than its typical loss

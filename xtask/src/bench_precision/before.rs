@@ -1,7 +1,7 @@
-//! This build beside an earlier one: the same kernels, the same measured time.
+//! This build beside an earlier one: the same kernels by the same options. Together they are measured for about as long; a
+//! build may give one kernel more of that time than another.
 
-use super::busy::Busy;
-use super::kernels::{Duels, Load, table_of};
+use super::kernels::{self, Duels, Load, table_of};
 use super::lab::{LIKE, Lab, half_widths};
 use super::target::Target;
 use super::{Options, say};
@@ -35,10 +35,6 @@ pub fn hold(before: &Path, options: &Options) -> Result<Vec<Target>> {
 }
 
 fn duels(now: &Lab, before: &Lab, options: &Options, load: Load) -> Result<Duels> {
-    let _busy = match load {
-        Load::Idle => None,
-        Load::Busy => Some(Busy::start(now.folder())?),
-    };
     let widths = |lab: &Lab| {
         let mut run = lab.study(LIKE);
         run.arg("--no-settle")
@@ -46,14 +42,11 @@ fn duels(now: &Lab, before: &Lab, options: &Options, load: Load) -> Result<Duels
             .args(["--trial-time", &format!("{}s", options.trial_time)]);
         half_widths(&lab.analyse(run, &[])?, true)
     };
-    let mut duels = Duels::new();
-    for round in 0..options.rounds {
-        let (of_now, of_before) = crate::in_turn(round, || widths(now), || widths(before))?;
-        eprintln!("round {}: now {of_now:.4?}, before {of_before:.4?}", round + 1);
-        for (workload, width) in of_now {
-            let rival = of_before.get(&workload).copied().unwrap_or(f64::NAN);
-            duels.entry(workload).or_default().push(width, rival);
-        }
-    }
-    Ok(duels)
+    kernels::in_turns(
+        now,
+        options,
+        load,
+        ("now", || widths(now)),
+        ("before", || widths(before)),
+    )
 }

@@ -41,22 +41,34 @@ impl Load {
 
 /// Runs studies of both kinds in turns; `note` is shown those in slices.
 pub fn hold(lab: &Lab, options: &Options, load: Load, mut note: impl FnMut(&Analysis)) -> Result<Duels> {
+    let study = |slices| study(lab, options, load, slices);
+    let sliced = || {
+        let sliced = study("auto")?;
+        note(&sliced);
+        half_widths(&sliced, true)
+    };
+    let whole = || half_widths(&study("off")?, false);
+    in_turns(lab, options, load, ("in slices", sliced), ("one piece", whole))
+}
+
+/// Runs two ways in turns beside a load; each has a name and gives half-widths by workload.
+pub fn in_turns(
+    lab: &Lab,
+    options: &Options,
+    load: Load,
+    (one, mut of_one): (&str, impl FnMut() -> Result<BTreeMap<String, f64>>),
+    (other, mut of_other): (&str, impl FnMut() -> Result<BTreeMap<String, f64>>),
+) -> Result<Duels> {
     let _busy = match load {
         Load::Idle => None,
         Load::Busy => Some(Busy::start(lab.folder())?),
     };
-    let study = |slices| study(lab, options, load, slices);
     let mut duels = Duels::new();
     for round in 0..options.rounds {
-        let (sliced, whole) = crate::in_turn(round, || study("auto"), || study("off"))?;
-        note(&sliced);
-        let (sliced, whole) = (half_widths(&sliced, true)?, half_widths(&whole, false)?);
-        eprintln!(
-            "round {}: in slices {sliced:.4?}, in one piece {whole:.4?}",
-            round + 1
-        );
-        for (workload, width) in sliced {
-            let rival = whole.get(&workload).copied().unwrap_or(f64::NAN);
+        let (widths, rivals) = crate::in_turn(round, &mut of_one, &mut of_other)?;
+        eprintln!("round {}: {one} {widths:.4?}, {other} {rivals:.4?}", round + 1);
+        for (workload, width) in widths {
+            let rival = rivals.get(&workload).copied().unwrap_or(f64::NAN);
             duels.entry(workload).or_default().push(width, rival);
         }
     }

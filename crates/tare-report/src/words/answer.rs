@@ -78,7 +78,7 @@ fn of_workload(analysis: &Analysis, workload: &str) -> Option<Told> {
         is_real && c.cell.workload == workload
     };
     let of: Vec<&Comparison> = analysis.comparisons.iter().filter(of).collect();
-    let told = |of: &[&Comparison]| told(analysis, of, |c| c.cell.kind.platform.to_string());
+    let told = |of: &[&Comparison]| told(analysis, of);
     Some(Told {
         most: of.iter().map(|c| Shown::of(c)).min()?,
         sentences: in_each_size(analysis, workload, &of, told),
@@ -183,7 +183,8 @@ pub(crate) fn decided(counts: &VerdictCounts, what: &str) -> String {
 
 /// `vanilla: docker 8.3 % slower; inconclusive: lxc vanilla (0.2 to 1.8 % slower)`: what is decided, by the way of
 /// provisioning, and what is not.
-fn told(analysis: &Analysis, of: &[&Comparison], name: impl Fn(&Comparison) -> String) -> String {
+fn told(analysis: &Analysis, of: &[&Comparison]) -> String {
+    let name = |c: &Comparison| c.cell.kind.platform.to_string();
     let mut all = Parts::default();
     let has_ways = analysis.study.provisioning.len() > 1;
     for provisioning in &analysis.study.provisioning {
@@ -197,7 +198,7 @@ fn told(analysis: &Analysis, of: &[&Comparison], name: impl Fn(&Comparison) -> S
         } else {
             Default::default()
         };
-        let parts = Parts::of(&of, |c| format!("{}{tail}", name(c)), &name);
+        let parts = Parts::of(&of, |c| format!("{}{tail}", name(c)), name);
         let decided: Vec<String> = parts.decided.into_iter().chain(before_one_another(&of)).collect();
         if !decided.is_empty() {
             all.decided.push(lead + &some_whole(&decided, ", "));
