@@ -127,10 +127,10 @@ fn find_paces(bench: &mut Bench<'_>, arms: &mut [Arm], longest: Duration) -> Res
     Ok((rounds, Duration::from_secs_f64(aim_ns / 1e9)))
 }
 
-/// Has all do the same slice once more where one seems far slower than it was or than the
-/// pacesetter is; the quicker of its two tells. A stall in the one slice that finds an amount of
-/// work would leave its cell with far too little in all rounds: seen once in 580 blocks,
-/// as 5.7 times the cost.
+/// Has all do the same slice once more, and the quicker of the two tells: a stall in the one slice
+/// that finds an amount of work would leave a cell, or the whole group, with far too little in all
+/// rounds. Slices of kernels cost little; others are repeated where one seems far slower than it
+/// was or than the pacesetter is.
 fn confirm(
     bench: &mut Bench<'_>,
     arms: &mut [Arm],
@@ -140,7 +140,9 @@ fn confirm(
     let pacesetter_ns = arms[pacesetter].pace.unit_ns;
     let doubted = |arm: &Arm| {
         let known = bench.paces.of(&arm.planned.cell);
-        arm.lives() && pace::is_doubtful(arm.pace.unit_ns, known, units, slice_ns, pacesetter_ns)
+        let is_quick = arm.workload.kernel().is_some() && arm.pace.unit_ns <= slice_ns;
+        let is_doubtful = || pace::is_doubtful(arm.pace.unit_ns, known, units, slice_ns, pacesetter_ns);
+        arm.lives() && (is_quick || is_doubtful())
     };
     if !arms.iter().any(doubted) {
         return Ok(());
