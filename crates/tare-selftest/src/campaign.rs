@@ -4,8 +4,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use tare_stats::{
-    LEVEL, Looks, PairedInference, Question, Row, Sample, decide, infer, log_ratio, typical, understated_by,
-    upper_quartile, welch,
+    LEVEL, Looks, PairedInference, Question, Row, Sample, decide, error_of_typical, infer_beside, log_ratio,
+    mean, typical, understated_by, upper_quartile, welch,
 };
 
 /// Fewest pairs of a verdict.
@@ -50,6 +50,9 @@ pub struct Pair {
     /// In slices, the typical loss of the second arm over the rounds, in logs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub typical: Option<f64>,
+    /// And its squared error by the rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<f64>,
 }
 
 impl Pair {
@@ -72,6 +75,7 @@ impl Pair {
             time,
             cpu,
             typical: Some(typical(costs[1], costs[0], processes)?),
+            noise: error_of_typical(costs[1], costs[0], processes).map(|error| error.powi(2)),
         })
     }
 
@@ -122,7 +126,9 @@ impl Campaign {
             check: Some(self.seed),
         };
         let times = self.understated().unwrap_or(1.0);
-        let inference = infer(&d, question)?.understated(times, question.margin);
+        let noise: Option<Vec<f64>> = self.pairs.iter().map(|pair| pair.noise).collect();
+        let noise = noise.as_deref().and_then(mean).unwrap_or(0.0);
+        let inference = infer_beside(&d, noise, question)?.understated(times, question.margin);
         // One comparison is a family of one: Holm leaves its p as it is.
         let row = decide(inference.interval, inference.p_t?, margin);
         Some(Judged { inference, row })
@@ -159,6 +165,7 @@ pub(crate) mod tests {
                 time,
                 cpu: time,
                 typical: None,
+                noise: None,
             }
         };
         Campaign {

@@ -51,6 +51,7 @@ impl Measured {
             time: [a.0, b.0],
             cpu: [a.1, b.1],
             typical: None,
+            noise: None,
         })
     }
 
