@@ -14,6 +14,8 @@ TARE   := $(CARGO_TARGET_DIR)/$(TARGET)/release/tare
 DIST_TARE := $(CARGO_TARGET_DIR)/$(TARGET)/dist/tare
 SECONDS ?= 60
 STAMP  := $(shell date -u +%Y%m%d-%H%M%S)
+# '--resume FILE' names the results file by itself.
+RESUMED := $(filter --resume,$(ARGS))
 
 .PHONY: run test test-all dist test-dist fuzz bench build clean help
 
@@ -29,7 +31,7 @@ run:
 	@scripts/setup run
 	@scripts/build-progress cargo build --release --locked --target $(TARGET) -p tare
 	@mkdir -p results
-	@$(if $(ARGS),,TARE_AGAIN="make run ARGS='{}'") scripts/with-engines --only docker $(TARE) run -o results/$(STAMP).jsonl --html results/$(STAMP).html $(ARGS)
+	@$(if $(filter-out --resume %.jsonl --budget %m,$(ARGS)),,TARE_AGAIN="make run ARGS='{}'") scripts/with-engines --only docker $(TARE) run $(if $(RESUMED),,-o results/$(STAMP).jsonl) --html results/$(STAMP).html $(ARGS)
 
 test:
 	@scripts/test

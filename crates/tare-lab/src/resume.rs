@@ -418,6 +418,7 @@ fn other_protocol(then: &Protocol, now: &Protocol) -> Option<&'static str> {
     let Protocol {
         blocks: _,
         budget_seconds: _,
+        blocks_before_budget: _,
         seed: _,
         stopping,
         warm_up_seconds,
@@ -434,7 +435,7 @@ fn other_protocol(then: &Protocol, now: &Protocol) -> Option<&'static str> {
         ("different --trial-time", trial_seconds != then.trial_seconds),
         ("different --timeout", timeout_seconds != then.timeout_seconds),
         ("different --margin", margin != then.margin),
-        ("different --adaptive", stopping != then.stopping),
+        ("different --adaptive or --precision", stopping != then.stopping),
         ("different --fresh", fresh != then.fresh),
         ("different --warm-up", warm_up_seconds != then.warm_up_seconds),
         ("different --pause", pause_seconds != then.pause_seconds),

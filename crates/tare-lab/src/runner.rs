@@ -45,6 +45,7 @@ use tare_model::results::{EndReason, ProofRecord, Record, Session as SessionReco
 use tare_model::study::{BoxKind, Study};
 use tare_platforms::BoxError;
 use tare_study::plan::{self, Cohort, PlannedTrial};
+use tare_study::shares::Noisy;
 
 /// Why a run stopped before its end.
 #[derive(Debug, thiserror::Error)]
@@ -87,7 +88,7 @@ pub enum Event<'a> {
     Block {
         /// Its number, from 0.
         block: u32,
-        /// Planned blocks.
+        /// Planned blocks; of an adaptive study those up to its next look.
         blocks: u32,
         /// Seconds that the rest will take, as it looks now.
         remaining_seconds: f64,
@@ -109,13 +110,15 @@ pub enum Event<'a> {
         record: &'a TrialRecord,
         /// Trials that need nothing more.
         done: u32,
-        /// Trials in all.
+        /// Trials in all, likewise.
         total: u32,
-        /// Seconds that the rest will take, as it looks now.
+        /// Seconds that the rest of these will take, as it looks now.
         remaining_seconds: f64,
     },
     /// The comparisons of an adaptive study were looked at.
     Looked(&'a LookRecord),
+    /// By its first blocks, the time of the run will not do for these workloads.
+    Noisy(&'a [Noisy]),
 }
 
 /// How a run ended.

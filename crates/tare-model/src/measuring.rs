@@ -18,6 +18,9 @@ pub struct Protocol {
     pub stopping: Stopping,
     /// Time in seconds after which no new block is begun.
     pub budget_seconds: Option<f64>,
+    /// First blocks that run whatever the budget: of one that nobody asked for, those before the first look.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub blocks_before_budget: u32,
     /// Time in seconds for which blocks run that are not recorded, before the first that is.
     #[serde(default)]
     pub warm_up_seconds: f64,
@@ -87,6 +90,9 @@ pub enum Stopping {
     Adaptive {
         /// Half-width of the interval of the loss in logs that is narrow enough.
         half_width: f64,
+        /// Whether nothing but such an interval is enough, also where a verdict is clear before.
+        #[serde(default, skip_serializing_if = "is_false")]
+        precise: bool,
     },
 }
 
@@ -124,6 +130,11 @@ pub enum Slicing {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_false(value: &bool) -> bool {
     !*value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(value: &u32) -> bool {
+    *value == 0
 }
 
 impl Slicing {

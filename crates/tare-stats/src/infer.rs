@@ -200,7 +200,7 @@ impl<'a> Shape<'a> {
     /// Of a series whose values differ at least by independent noise of this variance: where they differ by no more,
     /// nothing is left that could depend on its past.
     #[must_use]
-    fn beside(self, noise: f64) -> Self {
+    pub fn beside(self, noise: f64) -> Self {
         let autocorrelation = self.autocorrelation.filter(|_| exceeds(self.shaped, noise));
         Self {
             autocorrelation,

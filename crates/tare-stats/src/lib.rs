@@ -49,7 +49,7 @@ pub use infer::{LEVEL, Looks, Odd, PairedInference, Question, infer, infer_besid
 pub use latencies::Latencies;
 pub use levels::{Levels, levels};
 pub use line::{Line, line};
-pub use looks::{Judgement, LOOK_LEVEL, LOOK_P_FACTOR, LOOK_PRECISE, LOOKS, Look, look, next_look};
+pub use looks::{Aim, Judgement, LOOK_LEVEL, LOOK_P_FACTOR, LOOK_PRECISE, LOOKS, Look, look, next_look};
 pub use moments::{cv, extent, kurtosis, log_ratio, mean, median, sd, skewness};
 pub use quantile::{QuantileRatio, quantile_ratios};
 pub use ranks::ranks;

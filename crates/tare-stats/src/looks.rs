@@ -74,13 +74,22 @@ impl Judgement {
     }
 }
 
-/// Looks at `d`, the losses in logs of a comparison over the blocks so far.
+/// What is enough of a comparison, in logs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Aim {
+    /// The half-width of an interval that is narrow enough.
+    pub half_width: f64,
+    /// The bound of the band of equivalence: an interval clearly within it or beyond it is enough, and a large cost may be
+    /// told less precisely. `None`: only a narrow interval is enough.
+    pub margin: Option<f64>,
+}
+
+/// Looks at `d`, the losses in logs of a comparison over the blocks so far, each of which has independent noise of at
+/// least this variance: that of its rounds.
 ///
-/// `half_width` is narrow enough, and `margin` bounds the band of equivalence,
-/// both in logs. `None` where no interval is defined. Whether this is a time to
-/// look is for the caller to know: see [`LOOKS`].
-pub fn look(d: &[f64], half_width: f64, margin: f64) -> Option<Look> {
-    let shape = Shape::of(d);
+/// `None` where no interval is defined. Whether this is a time to look is for the caller to know: see [`LOOKS`].
+pub fn look(d: &[f64], noise: f64, aim: Aim) -> Option<Look> {
+    let shape = Shape::of(d).beside(noise);
     let widening = shape.widening();
     let mut look = Look {
         n: d.len(),
@@ -91,13 +100,13 @@ pub fn look(d: &[f64], half_width: f64, margin: f64) -> Option<Look> {
         skewed: shape.skewed,
         judgement: Judgement::TooWide,
     };
-    look.judgement = look.judge(half_width, margin);
+    look.judgement = look.judge(aim);
     Some(look)
 }
 
 impl Look {
-    fn judge(&self, half_width: f64, margin: f64) -> Judgement {
-        let Some(settled) = self.settled(half_width, margin) else {
+    fn judge(&self, aim: Aim) -> Judgement {
+        let Some(settled) = self.settled(aim) else {
             return Judgement::TooWide;
         };
         if self.skewed && self.n < SKEWED_UNTIL {
@@ -110,10 +119,13 @@ impl Look {
     }
 
     /// The rule that would settle it, were no flag up.
-    fn settled(&self, half_width: f64, margin: f64) -> Option<Judgement> {
-        let enough = half_width.max(SHARE_OF_MEAN * self.mean.abs());
+    fn settled(&self, aim: Aim) -> Option<Judgement> {
+        let is_within = |half_width| (self.interval.high - self.interval.low) / 2.0 <= half_width;
+        let Some(margin) = aim.margin else {
+            return is_within(aim.half_width).then_some(Judgement::Narrow);
+        };
         let Interval { low, high } = self.precise;
-        if (self.interval.high - self.interval.low) / 2.0 <= enough {
+        if is_within(aim.half_width.max(SHARE_OF_MEAN * self.mean.abs())) {
             Some(Judgement::Narrow)
         } else if -margin < low && high < margin {
             Some(Judgement::Within)
@@ -136,8 +148,13 @@ mod tests {
             .collect()
     }
 
+    const AIM: Aim = Aim {
+        half_width: 0.005,
+        margin: Some(0.01),
+    };
+
     fn judgement(d: &[f64]) -> Judgement {
-        look(d, 0.005, 0.01).expect("a look").judgement
+        look(d, 0.0, AIM).expect("a look").judgement
     }
 
     #[test]
@@ -155,8 +172,21 @@ mod tests {
         assert_eq!(judgement(&alternating(10, 0.06, 0.02)), Judgement::Beyond);
         assert_eq!(judgement(&alternating(10, -0.06, 0.02)), Judgement::Beyond);
         assert_eq!(judgement(&alternating(10, 0.0, 0.02)), Judgement::TooWide);
-        let wide = look(&alternating(30, 0.0, 0.013), 0.001, 0.01).expect("a look");
+        let narrower = Aim {
+            half_width: 0.001,
+            ..AIM
+        };
+        let wide = look(&alternating(30, 0.0, 0.013), 0.0, narrower).expect("a look");
         assert_eq!(wide.judgement, Judgement::Within);
+    }
+
+    #[test]
+    fn where_precision_is_asked_for_nothing_but_a_narrow_interval_is_enough() {
+        let precise = Aim { margin: None, ..AIM };
+        let judged = |d: &[f64]| look(d, 0.0, precise).expect("a look").judgement;
+        assert_eq!(judged(&alternating(10, 0.0, 0.001)), Judgement::Narrow);
+        assert_eq!(judged(&alternating(10, 0.2, 0.02)), Judgement::TooWide);
+        assert_eq!(judged(&alternating(10, 0.06, 0.02)), Judgement::TooWide);
     }
 
     #[test]
@@ -164,6 +194,9 @@ mod tests {
         let rising = |n: u32| -> Vec<f64> { (0..n).map(|i| f64::from(i) * 1e-6).collect() };
         assert_eq!(judgement(&rising(15)), Judgement::Autocorrelated);
         assert_eq!(judgement(&rising(20)), Judgement::Narrow);
+        // No more than rounds explain is chance.
+        let beside = look(&rising(15), 1.0, AIM).expect("a look");
+        assert_eq!(beside.judgement, Judgement::Narrow);
         let skewed = |n: usize| {
             let mut d = alternating(n, 0.0, 1e-4);
             d[n / 2] += 3e-3;
@@ -183,7 +216,7 @@ mod tests {
 
     #[test]
     fn where_no_interval_is_defined_there_is_no_look() {
-        assert_eq!(look(&[0.1], 0.005, 0.01), None);
-        assert_eq!(look(&[0.1, f64::NAN, 0.2], 0.005, 0.01), None);
+        assert_eq!(look(&[0.1], 0.0, AIM), None);
+        assert_eq!(look(&[0.1, f64::NAN, 0.2], 0.0, AIM), None);
     }
 }

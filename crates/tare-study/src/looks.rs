@@ -7,7 +7,8 @@
 
 mod losses;
 
-use losses::Losses;
+use crate::plan::trials_per_block;
+use losses::{Losses, noise};
 use std::collections::{BTreeMap, BTreeSet};
 use tare_model::group::GroupRecord;
 use tare_model::looks::{LookFigures, LookJudgement, LookRecord, LookedAt};
@@ -16,7 +17,7 @@ use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::results::{Record, Results, TrialRecord};
 use tare_model::size::counted;
 use tare_model::study::{Against, Cell, Stopping, Study};
-use tare_stats::{Judgement, LOOKS, Look, look};
+use tare_stats::{Aim, Judgement, LOOKS, Look, look, next_look};
 
 /// Why a study cannot be adaptive.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,6 +45,11 @@ pub fn schedule(study: &Study) -> impl Iterator<Item = u32> {
     let looked_at = !study.protocol.stopping.is_fixed();
     let blocks = study.protocol.blocks;
     LOOKS.into_iter().filter(move |look| looked_at && *look <= blocks)
+}
+
+/// Whether there is anything to look at.
+pub fn compares(study: &Study) -> bool {
+    !comparisons(study).is_empty()
 }
 
 /// Checks that looks at this study would make sense.
@@ -75,8 +81,7 @@ pub(crate) struct Comparison {
 /// The state of an adaptive study.
 #[derive(Debug, Clone)]
 pub struct Looks {
-    half_width: f64,
-    margin: f64,
+    aim: Aim,
     comparisons: Vec<Comparison>,
     losses: Losses,
     /// Blocks after which a cell was settled.
@@ -88,12 +93,14 @@ pub struct Looks {
 impl Looks {
     /// Before the first block; `None` if every cell runs in every block.
     pub fn of(study: &Study) -> Option<Self> {
-        let Stopping::Adaptive { half_width } = study.protocol.stopping else {
+        let Stopping::Adaptive { half_width, precise } = study.protocol.stopping else {
             return None;
         };
         Some(Self {
-            half_width,
-            margin: study.protocol.margin.ln_1p(),
+            aim: Aim {
+                half_width,
+                margin: (!precise).then(|| study.protocol.margin.ln_1p()),
+            },
             comparisons: comparisons(study),
             losses: Losses::default(),
             settled: BTreeMap::new(),
@@ -159,6 +166,11 @@ impl Looks {
             .all(|c| self.settled.contains_key(&c.cell))
     }
 
+    /// Blocks after which the next look is due, of a study of so many.
+    pub fn next(&self, blocks: u32) -> u32 {
+        next_look(self.taken).unwrap_or(blocks).min(blocks)
+    }
+
     /// The look that is due after so many blocks, if one is.
     pub fn take(&mut self, blocks: u32) -> Option<LookRecord> {
         if !LOOKS.contains(&blocks) || blocks <= self.taken || self.all_settled() {
@@ -180,8 +192,8 @@ impl Looks {
         let by_block = self.losses.of(number, comparison);
         let tried = self.losses.tried(comparison);
         let lost = tried.iter().filter(|block| !by_block.contains_key(block)).count();
-        let losses: Vec<f64> = by_block.into_values().collect();
-        let looked = look(&losses, self.half_width, self.margin);
+        let losses: Vec<f64> = by_block.values().map(|loss| loss.in_logs).collect();
+        let looked = look(&losses, noise(by_block.into_values()), self.aim);
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         LookedAt {
             cell: comparison.cell.clone(),
@@ -213,7 +225,30 @@ fn in_any_size(cell: &Cell) -> (&PlatformPath, Provisioning, &str) {
     (&cell.kind.platform, cell.kind.provisioning, &cell.workload)
 }
 
+/// Blocks and trials of a study by which it is clear how it goes on: up to its next look, or all.
+pub fn ahead(study: &Study, looks: Option<&Looks>) -> (u32, u32) {
+    let blocks = study.protocol.blocks;
+    let Some(looks) = looks else {
+        return (blocks, trials_per_block(study).saturating_mul(blocks));
+    };
+    let (blocks, cells) = (looks.next(blocks), study.cells());
+    let of_block = |block| cells.iter().filter(|cell| looks.runs(cell, block)).count();
+    let trials: usize = (0..blocks).map(of_block).sum();
+    (blocks, u32::try_from(trials).unwrap_or(u32::MAX))
+}
+
+/// What a study compares by its primary metrics. What a quota costs by itself is not waited for where platforms are
+/// compared.
 pub(crate) fn comparisons(study: &Study) -> Vec<Comparison> {
+    let of_platforms = comparisons_with(study, &[Against::Native]);
+    if of_platforms.is_empty() {
+        comparisons_with(study, &Against::ALL)
+    } else {
+        of_platforms
+    }
+}
+
+fn comparisons_with(study: &Study, baselines: &[Against]) -> Vec<Comparison> {
     let cells = study.cells();
     let compared = |cell: &Cell, against| {
         let baseline = study.baseline_cell(cell, against)?;
@@ -226,9 +261,10 @@ pub(crate) fn comparisons(study: &Study) -> Vec<Comparison> {
         })
     };
     let of = |cell| {
-        Against::ALL
-            .into_iter()
-            .filter_map(move |against| compared(cell, against))
+        let compared = &compared;
+        baselines
+            .iter()
+            .filter_map(move |against| compared(cell, *against))
     };
     cells.iter().flat_map(of).collect()
 }

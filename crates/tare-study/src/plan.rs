@@ -219,6 +219,7 @@ mod tests {
     fn a_budget_holds_as_many_blocks_as_fit_and_at_least_one() {
         let mut study = example(Fresh::Block, 7);
         study.protocol.blocks = 1_000_000;
+        study.protocol.blocks_before_budget = 0;
         let box_cost = |_: &BoxKind| BoxCost {
             launch_seconds: 1.0,
             stretch: 1.0,
@@ -232,6 +233,10 @@ mod tests {
         assert_eq!((cost.trials, cost.boxes), (24 * cost.blocks, 6 * cost.blocks));
         study.protocol.budget_seconds = Some(1.0);
         assert_eq!(super::cost(&study, ROOM, box_cost).blocks, 1);
+        // Those that a budget does not cut off run, however long they take.
+        study.protocol.blocks_before_budget = 10;
+        let cost = super::cost(&study, ROOM, box_cost);
+        assert!(cost.blocks == 10 && cost.seconds > 200.0, "{cost:?}");
         study.protocol.budget_seconds = None;
         study.protocol.blocks = 10;
         assert_eq!(super::cost(&study, ROOM, box_cost).blocks, 10);

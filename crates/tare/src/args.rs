@@ -111,6 +111,7 @@ pub enum Command {
         mut_arg("blocks", |a| a.hide(true)),
         mut_arg("budget", |a| a.hide(true)),
         mut_arg("adaptive", |a| a.hide(true)),
+        mut_arg("precision", |a| a.hide(true)),
         mut_arg("fresh", |a| a.hide(true)),
         mut_arg("slices", |a| a.hide(true))
     )]

@@ -14,6 +14,7 @@ use tare_lab::runner::Event;
 use tare_model::looks::LookRecord;
 use tare_model::results::{Outcome, ProofRecord, TrialRecord};
 use tare_model::size::{counted, show_seconds};
+use tare_study::shares::Noisy;
 
 /// How often a plain line is printed at most.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -76,6 +77,7 @@ impl Progress {
                 ));
             }
             Event::Looked(look) => self.looked(look),
+            Event::Noisy(workloads) => workloads.iter().for_each(|of| self.line(&noisy(of))),
             Event::Block {
                 block,
                 blocks,
@@ -189,10 +191,10 @@ impl Progress {
             .iter()
             .filter(|c| !look.settled.contains(&c.cell));
         self.line(&format!(
-            "look after {} blocks: {} settled, {} open",
+            "look after {} blocks: {} settled, {} go on",
             look.blocks,
             counted(look.settled.len(), "cell"),
-            counted(open.count(), "comparison")
+            open.count()
         ));
     }
 
@@ -228,6 +230,17 @@ impl Progress {
             say(&format!("{done} of {}{left}", counted(total, "trial")));
         }
     }
+}
+
+/// `linpack varies too much for the time of this run: ...`.
+fn noisy(of: &Noisy) -> String {
+    format!(
+        "{} varies too much here for the time of this run: 10 blocks will leave at least ±{:.1} %; within the margin it takes about {:.0} blocks, {} if it runs alone",
+        of.workload,
+        100.0 * of.half_width,
+        of.blocks,
+        show_seconds((of.blocks * of.block_seconds).round())
+    )
 }
 
 /// What is told of a run that takes this much longer than was planned.

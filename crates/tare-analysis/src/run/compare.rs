@@ -41,6 +41,7 @@ fn compare(
         metrics: cell.metrics.iter().map(compared).collect(),
         carry_over: carried.unwrap_or_default(),
         course: course(&own, baseline),
+        after_minute: None,
     })
 }
 

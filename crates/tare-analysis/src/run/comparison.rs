@@ -33,6 +33,8 @@ pub struct Comparison {
     pub carry_over: Vec<CarryOver>,
     /// What the primary metric cost in every block that has a pair, in the order of time.
     pub course: Vec<BlockCost>,
+    /// About how wide the interval would be after one more minute for this cell and its baseline alone, over its width now.
+    pub after_minute: Option<f64>,
 }
 
 /// What a cell cost in one block.
@@ -49,6 +51,14 @@ impl Comparison {
     /// The price of the quota: the baseline platform against itself.
     pub fn is_price_of_quota(&self) -> bool {
         self.against == Against::NativeSet && self.cell.kind.platform == self.baseline.kind.platform
+    }
+
+    /// What one more minute would do, where a trial took so many seconds with all that belongs to it.
+    #[expect(clippy::cast_precision_loss, reason = "a number of blocks")]
+    pub(super) fn narrowed_by_minute(&self, trial_seconds: f64) -> Option<f64> {
+        let blocks = self.primary().map(|metric| metric.n).filter(|n| *n > 1)? as f64;
+        let more = 60.0 / (2.0 * trial_seconds);
+        Some((blocks / (blocks + more)).sqrt()).filter(|width| width.is_finite())
     }
 
     /// The metric that carries the verdict.

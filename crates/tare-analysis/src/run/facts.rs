@@ -36,6 +36,25 @@ pub struct RunFacts {
     pub trials: TrialCounts,
 }
 
+impl RunFacts {
+    /// How long a file of one session took, in seconds; the ends of others are not in it.
+    #[expect(clippy::cast_precision_loss, reason = "for people: three digits are shown")]
+    pub fn seconds(&self) -> Option<f64> {
+        let [session] = &self.sessions[..] else {
+            return None;
+        };
+        let ns = self.end?.ended_unix_ns.checked_sub(session.started_unix_ns)?;
+        Some(ns as f64 / 1e9)
+    }
+
+    /// What a trial took with all that belongs to it, in seconds.
+    #[expect(clippy::cast_precision_loss, reason = "a number of trials")]
+    pub fn trial_seconds(&self) -> Option<f64> {
+        let trials = Some(self.trials.all()).filter(|trials| *trials > 0)?;
+        Some(self.seconds()? / trials as f64)
+    }
+}
+
 /// Trials by how they ended; one whose repetition succeeded counts as ok.
 #[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct TrialCounts {

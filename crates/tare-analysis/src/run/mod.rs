@@ -190,9 +190,13 @@ pub fn analyze(results: &Results) -> Analysis {
         let families = decide::all(&mut comparisons, decide::Evidence { study, trials, boxes });
         (comparisons, families)
     };
-    let (comparisons, families) = judged(&trials);
+    let (mut comparisons, families) = judged(&trials);
     let cells = cells::all(&trials);
     let run = facts::facts(results);
+    let trial_seconds = run.trial_seconds();
+    for comparison in &mut comparisons {
+        comparison.after_minute = trial_seconds.and_then(|seconds| comparison.narrowed_by_minute(seconds));
+    }
     let slicing = slicing::facts(results);
     let mut notices = notices::all(study, &run, &boxes, &platforms, &comparisons);
     notices.extend(slicing.as_ref().and_then(notices::long_turns));

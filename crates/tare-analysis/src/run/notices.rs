@@ -10,6 +10,7 @@ use serde::Serialize;
 use tare_model::platform::PlatformPath;
 use tare_model::results::EndReason;
 use tare_model::study::{Cell, Fresh, Study};
+use tare_stats::LOOKS;
 
 /// Something out of the ordinary about data.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
@@ -258,7 +259,7 @@ pub(crate) fn all(
             platform: p.platform.clone(),
         });
     let mut notices: Vec<Notice> = emulated.chain(untested).collect();
-    notices.extend(of_run(run));
+    notices.extend(of_run(study, run));
     notices.extend(not_reached(boxes));
     notices.extend(boxes.iter().filter(|b| b.not_proven()).map(not_proven));
     notices.extend(of_study(study));
@@ -350,7 +351,7 @@ fn network(path: &PlatformPath) -> &'static str {
     }
 }
 
-fn of_run(run: &RunFacts) -> Vec<Notice> {
+fn of_run(study: &Study, run: &RunFacts) -> Vec<Notice> {
     let mut notices: Vec<Notice> = run.torn.then_some(Notice::Torn).into_iter().collect();
     let unknown = run.unknown_records.iter();
     notices.extend(unknown.map(|(kind, records)| Notice::UnknownRecords {
@@ -369,16 +370,23 @@ fn of_run(run: &RunFacts) -> Vec<Notice> {
     if run.boots > 1 {
         notices.push(Notice::Boots { boots: run.boots });
     }
-    notices.extend(incomplete(run));
+    notices.extend(incomplete(study, run));
     notices
 }
 
-fn incomplete(run: &RunFacts) -> Option<Notice> {
+/// A study that stops by its results is whole from its first look on.
+fn incomplete(study: &Study, run: &RunFacts) -> Option<Notice> {
     let end = run.end.map(|e| e.reason);
-    let is_whole = matches!(end, Some(EndReason::Complete | EndReason::Settled));
+    let first_look = Some(LOOKS[0]).filter(|_| !study.protocol.stopping.is_fixed());
+    let was_looked_at = first_look.is_some_and(|look| run.blocks >= look as usize);
+    let is_whole = match end {
+        Some(EndReason::Complete | EndReason::Settled) => true,
+        Some(EndReason::BudgetSpent) => was_looked_at,
+        _ => false,
+    };
     (!is_whole).then_some(Notice::Incomplete {
         end,
         blocks: run.blocks,
-        planned: run.blocks_planned,
+        planned: first_look.unwrap_or(u32::MAX).min(run.blocks_planned),
     })
 }

@@ -1,14 +1,14 @@
 //! The course of a run: block by block, with a warm-up before them and looks between them.
 
 use super::{RunError, Runner, Stop};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tare_model::results::EndReason;
 use tare_study::plan::Cohort;
 
 impl Runner<'_> {
     /// Runs every block that is not done.
     pub(super) fn blocks(&mut self) -> Result<EndReason, RunError> {
-        let mut longest = Duration::ZERO;
+        let mut longest = 0.0_f64;
         let mut warm = false;
         for block in 0..self.bench.study.protocol.blocks {
             let cohorts = self.due(block);
@@ -23,19 +23,19 @@ impl Runner<'_> {
                 self.bench.recorder.start_clock();
                 warm = true;
             }
-            if self.bench.recorder.is_spent(longest) {
+            let due = self.bench.recorder.n_due(&cohorts);
+            if self.bench.recorder.is_spent(block, longest * trials(due)) {
                 return Ok(EndReason::BudgetSpent);
             }
             if self.renewal.is_some_and(|blocks| block.is_multiple_of(blocks)) {
                 self.bench.boxes.destroy_kept(&mut self.bench.recorder)?;
             }
             let begun = Instant::now();
-            let due = self.bench.recorder.n_due(&cohorts);
             self.bench.recorder.begin_block(block, due);
             if let Err(stop) = self.block(&cohorts) {
                 return stop.into_end();
             }
-            self.bench.recorder.end_block();
+            self.bench.recorder.end_block(block);
             if let Some(program) = self.programs.changed() {
                 return Err(RunError::ProgramChanged {
                     program: program.to_owned(),
@@ -49,7 +49,8 @@ impl Runner<'_> {
             }
             self.bench.recorder.look_after(block)?;
             self.bench.recorder.sync_if_due()?;
-            longest = longest.max(begun.elapsed());
+            // Of a block in which fewer cells run, as much less is expected.
+            longest = longest.max(begun.elapsed().as_secs_f64() / trials(due));
         }
         Ok(self.bench.recorder.end_of_blocks())
     }
@@ -105,6 +106,11 @@ impl Runner<'_> {
         }
         Ok(())
     }
+}
+
+/// A number of trials, to be divided by.
+fn trials(number: usize) -> f64 {
+    f64::from(u32::try_from(number).unwrap_or(u32::MAX)).max(1.0)
 }
 
 impl Stop {

@@ -56,12 +56,18 @@ impl Eta {
         });
     }
 
-    /// The block under way ended, when so many trials of the run are done.
-    pub fn end_block(&mut self, done: u32) {
-        if let Some(block) = self.block.take() {
-            self.ended.0 += block.seconds();
-            self.ended.1 += block.done(done);
-        }
+    /// The block under way ended, when so many trials of the run are done. Seconds that it took, without limit checks.
+    pub fn end_block(&mut self, done: u32) -> Option<f64> {
+        let block = self.block.take()?;
+        let seconds = block.seconds();
+        self.ended.0 += seconds;
+        self.ended.1 += block.done(done);
+        Some(seconds)
+    }
+
+    /// Seconds that a block of so many trials takes by the plan.
+    pub fn planned(&self, trials: u32) -> f64 {
+        self.planned * f64::from(trials)
     }
 
     /// The limits of a kind of box are known, which took so long.
@@ -122,6 +128,7 @@ mod tests {
             seconds: 46.0,
             once_seconds: 6.0,
             block_seconds: 4.0,
+            least_block_seconds: 2.0,
             bytes: 0,
         };
         Eta::of(&cost, 2)
@@ -182,6 +189,7 @@ mod tests {
             seconds: 0.0,
             once_seconds: 0.0,
             block_seconds: 0.0,
+            least_block_seconds: 0.0,
             bytes: 0,
         };
         about(Eta::of(&cost, 0).seconds(0, 0), 0.0);

@@ -15,7 +15,7 @@ use tare_model::looks::WarmUpRecord;
 use tare_model::platform::PlatformPath;
 use tare_model::results::{EndReason, EndRecord, HostReadings, Outcome, Record, TrialRecord};
 use tare_model::study::Study;
-use tare_study::looks::Looks;
+use tare_study::looks::{FEWEST, Looks, ahead};
 use tare_study::plan::{self, Cohort, PlannedTrial};
 use tare_study::shares::Shares;
 
@@ -53,6 +53,9 @@ impl Ended {
     }
 }
 
+/// Blocks after which the noise of rounds is known well enough to tell what will stay open.
+const FORESEEN_AFTER: u32 = 2;
+
 /// Writes records, and tells the observer.
 pub(super) struct Recorder<'a> {
     study: &'a Study,
@@ -72,8 +75,8 @@ pub(super) struct Recorder<'a> {
     coming: u32,
     begun: Instant,
     eta: Eta,
-    /// Trials of the whole plan; of an adaptive study the most, as it looks now.
-    total: u32,
+    /// Blocks and trials of the whole plan; of an adaptive study those up to its next look.
+    ahead: (u32, u32),
 }
 
 impl<'a> Recorder<'a> {
@@ -82,9 +85,11 @@ impl<'a> Recorder<'a> {
             writer, mut progress, ..
         } = file;
         let looks = progress.looks.take().or_else(|| Looks::of(study));
-        let shares = progress.shares.take().or_else(|| Shares::of(study));
+        let mut shares = progress.shares.take().or_else(|| Shares::of(study));
+        let of_block = eta.planned(plan::trials_per_block(study));
+        shares.iter_mut().for_each(|shares| shares.expect(of_block));
         Self {
-            total: planned(study, looks.as_ref()),
+            ahead: ahead(study, looks.as_ref()),
             study,
             writer,
             progress,
@@ -153,7 +158,7 @@ impl<'a> Recorder<'a> {
         (self.observe)(Event::Trial {
             record: &record,
             done,
-            total: self.total,
+            total: self.ahead.1,
             remaining_seconds,
         });
         Ok(())
@@ -245,30 +250,63 @@ impl<'a> Recorder<'a> {
         self.begun = Instant::now();
     }
 
-    /// Whether the budget has no time for a block that takes so long.
-    pub fn is_spent(&self, block: Duration) -> bool {
-        let seconds = (self.begun.elapsed() + block).as_secs_f64();
-        let budget = self.study.protocol.budget_seconds;
-        budget.is_some_and(|budget| seconds > budget)
+    /// Whether the budget has no time for a block that takes so many seconds.
+    pub fn is_spent(&self, block: u32, seconds: f64) -> bool {
+        let bounded = block >= self.study.protocol.blocks_before_budget;
+        bounded && self.budget_left().is_some_and(|left| seconds > left)
+    }
+
+    /// Seconds of the budget that are left, if there is one.
+    fn budget_left(&self) -> Option<f64> {
+        let budget = self.study.protocol.budget_seconds?;
+        Some(budget - self.begun.elapsed().as_secs_f64())
+    }
+
+    /// How long a block may take for as many to fit into the budget as the first look needs, in seconds.
+    fn room(&self, block: u32) -> Option<f64> {
+        let until_look = FEWEST.checked_sub(block).filter(|blocks| *blocks > 0)?;
+        Some(self.budget_left()? / f64::from(until_look))
     }
 
     /// A block begins in which so many trials are due.
     pub fn begin_block(&mut self, block: u32, due: usize) {
+        let room = self.room(block);
         self.shares
             .iter_mut()
-            .for_each(|shares| shares.begin_block(block));
+            .for_each(|shares| shares.begin_block(block, room));
         let done = self.progress.n_done();
         self.eta.block(due, done);
         let remaining_seconds = self.remaining(done);
         self.observe(Event::Block {
             block,
-            blocks: self.study.protocol.blocks,
+            blocks: self.ahead.0,
             remaining_seconds,
         });
     }
 
-    pub fn end_block(&mut self) {
-        self.eta.end_block(self.progress.n_done());
+    pub fn end_block(&mut self, block: u32) {
+        let took = self.eta.end_block(self.progress.n_done());
+        let Some((shares, seconds)) = self.shares.as_mut().zip(took) else {
+            return;
+        };
+        shares.end_block(seconds);
+        if block + 1 == FORESEEN_AFTER {
+            self.foresee(seconds);
+        }
+    }
+
+    /// Tells of workloads for which the time of the run will not do, where a block took so many seconds.
+    fn foresee(&mut self, block_seconds: f64) {
+        let mut noisy = self.shares.as_ref().map(Shares::noisy).unwrap_or_default();
+        let before_look = f64::from(FEWEST - FORESEEN_AFTER) * block_seconds;
+        let after_look = self.budget_left().map(|left| left - before_look);
+        noisy.retain(|of| {
+            let more = (of.blocks - f64::from(FEWEST)) * of.block_seconds;
+            of.blocks > f64::from(self.study.protocol.blocks) || after_look.is_some_and(|left| more > left)
+        });
+        if !noisy.is_empty() {
+            self.observe(Event::Noisy(&noisy));
+        }
     }
 
     /// The limits of a kind of box are known, which took so long.
@@ -278,12 +316,11 @@ impl<'a> Recorder<'a> {
 
     /// Seconds that the rest will take, with so many trials done.
     fn remaining(&self, done: u32) -> f64 {
-        let rest = self.eta.seconds(self.total, done);
-        let elapsed = self.begun.elapsed().as_secs_f64();
-        self.study
-            .protocol
-            .budget_seconds
-            .map_or(rest, |budget| rest.min((budget - elapsed).max(0.0)))
+        let (blocks, trials) = self.ahead;
+        let rest = self.eta.seconds(trials, done);
+        let bounded = blocks > self.study.protocol.blocks_before_budget;
+        let left = self.budget_left().filter(|_| bounded);
+        left.map_or(rest, |left| rest.min(left.max(0.0)))
     }
 
     /// Takes the look that is due when this block is done, if one is.
@@ -291,7 +328,7 @@ impl<'a> Recorder<'a> {
         let Some(taken) = self.looks.as_mut().and_then(|looks| looks.take(block + 1)) else {
             return Ok(());
         };
-        self.total = planned(self.study, self.looks.as_ref());
+        self.ahead = ahead(self.study, self.looks.as_ref());
         self.observe(Event::Looked(&taken));
         self.write(&Record::Look(taken))
     }
@@ -355,17 +392,6 @@ impl<'a> Recorder<'a> {
             refused: u32::try_from(refused).unwrap_or(u32::MAX),
         }
     }
-}
-
-/// Trials of the whole run, if no more cells leave.
-fn planned(study: &Study, looks: Option<&Looks>) -> u32 {
-    let Some(looks) = looks else {
-        return plan::trials_per_block(study).saturating_mul(study.protocol.blocks);
-    };
-    let cells = study.cells();
-    let of_block = |block| cells.iter().filter(|cell| looks.runs(cell, block)).count();
-    let trials: usize = (0..study.protocol.blocks).map(of_block).sum();
-    u32::try_from(trials).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -96,9 +96,8 @@ fn about(side: &Side) -> String {
     let run = &side.run;
     let started = or_missing(run.sessions.first(), |s| date(s.started_unix_ns));
     format!(
-        "{started}, {} of {}, {}",
-        run.blocks,
-        counted(run.blocks_planned, "block"),
+        "{started}, {}, {}",
+        counted(run.blocks, "block"),
         facts::programs(&side.tare, &side.build, side.agent.as_deref())
     )
 }

@@ -20,6 +20,10 @@ pub(super) fn section(analysis: &Analysis) -> Option<Section> {
             "by rounds",
             "share of the variance between blocks that the scatter of rounds explains; the rest is of processes and boxes",
         ),
+        Column::number(
+            "after 1 min",
+            "about how wide the interval would be after one more minute for this row alone, over its width now",
+        ),
         Column::interval(
             "mean cost",
             "all time over all work, including stalls, over the baseline's",
@@ -57,6 +61,7 @@ fn row(comparison: &Comparison, metric: &MetricComparison, slices: &SliceFigures
         Cell::count(slices.blocks),
         Cell::count(slices.rounds),
         Cell::figure(slices.of_rounds.map(|share| share.min(1.0)), Show::Percent),
+        Cell::figure(comparison.after_minute, Show::Percent),
         Cell::interval(slices.mean, Show::Ratio),
         Cell::interval(slices.stall, Show::Percent),
         cpu.map_or(Cell::Blank, |c| Cell::Interval(c.cost.ratio, Show::Ratio)),

@@ -3,7 +3,7 @@
 use crate::chart::Picture;
 use crate::document::Section;
 use crate::words::open::{self, Where};
-use crate::words::{confinement, doubts};
+use crate::words::{confinement, course, doubts};
 use tare_analysis::{Analysis, FEWEST_PAIRS};
 use tare_model::platform::Provisioning;
 use tare_model::size::counted;
@@ -12,10 +12,9 @@ use tare_model::study::{Fresh, Workload};
 /// What each kind of box costs, drawn.
 pub(super) fn section(analysis: &Analysis) -> Section {
     let section = Section::new(format!(
-        "Cost of each platform over {} ({} of {})",
+        "Cost of each platform over {} ({})",
         analysis.study.baseline,
-        analysis.run.blocks,
-        counted(analysis.run.blocks_planned, "block")
+        course::blocks(&analysis.study, &analysis.run)
     ));
     if analysis.comparisons.is_empty() {
         return section.list(vec!["nothing to compare".to_owned()]);

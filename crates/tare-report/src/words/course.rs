@@ -8,14 +8,24 @@ use tare_model::study::{Instance, Study};
 /// `312 of 320 trials, 8 failed, ...`.
 pub(crate) fn ran(study: &Study, run: &RunFacts) -> String {
     let sizes: Vec<String> = study.instances.iter().map(Instance::show).collect();
-    let time = seconds(run).map_or_else(String::new, |s| format!(", {}", show_seconds(s)));
+    let time = run
+        .seconds()
+        .map_or_else(String::new, |s| format!(", {}", show_seconds(s)));
     format!(
-        "{}, {} of {}{time}; boxes of {}",
+        "{}, {}{time}; boxes of {}",
         trials(&run.trials),
-        run.blocks,
-        counted(run.blocks_planned, "block"),
+        blocks(study, run),
         sizes.join("; "),
     )
+}
+
+/// `10 of 10 blocks`; of a study that stops by its results `13 blocks`.
+pub(crate) fn blocks(study: &Study, run: &RunFacts) -> String {
+    if study.protocol.stopping.is_fixed() {
+        format!("{} of {}", run.blocks, counted(run.blocks_planned, "block"))
+    } else {
+        counted(run.blocks, "block")
+    }
 }
 
 /// How many trials the run came to, and how those ended that have no result.
@@ -28,17 +38,6 @@ fn trials(trials: &TrialCounts) -> String {
         return all;
     }
     format!("{} of {all}{}", trials.ok, lost.concat())
-}
-
-/// How long a file of one session took; the ends of others are not in it.
-pub(crate) fn seconds(run: &RunFacts) -> Option<f64> {
-    let [session] = &run.sessions[..] else {
-        return None;
-    };
-    let ended = run.end?.ended_unix_ns;
-    let ns = ended.checked_sub(session.started_unix_ns)?;
-    #[expect(clippy::cast_precision_loss, reason = "for people: three digits are shown")]
-    Some(ns as f64 / 1e9)
 }
 
 /// `2 CPUs (AMD EPYC), 23.5 GiB, Linux 6.18.44, Debian GNU/Linux 12, a VM on KVM`: the

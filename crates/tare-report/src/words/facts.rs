@@ -6,7 +6,7 @@ mod slices;
 
 pub(crate) use fact::Fact;
 
-use super::again;
+use super::{again, course};
 use crate::show::{MISSING, date, margin, or_missing};
 use chapters::chapters;
 use tare_analysis::{Analysis, BoxFigures, PlatformFacts, TrialCounts};
@@ -223,8 +223,12 @@ fn time_or_none(value: f64) -> String {
 fn stopping(study: &Study) -> String {
     match study.protocol.stopping {
         Stopping::Fixed => "every cell runs in every block".to_owned(),
-        Stopping::Adaptive { half_width: h } => {
-            format!("adaptive: looks; {} is narrow enough", half_width(h))
+        Stopping::Adaptive {
+            half_width: h,
+            precise,
+        } => {
+            let only = if precise { "only " } else { "" };
+            format!("adaptive: looks; {only}{} is narrow enough", half_width(h))
         }
     }
 }
@@ -263,7 +267,7 @@ pub(crate) fn run(analysis: &Analysis) -> Vec<Fact> {
     let run = &analysis.run;
     let sessions = run.sessions.iter().enumerate();
     let mut facts = vec![
-        fact("blocks", format!("{} of {}", run.blocks, run.blocks_planned)),
+        fact("blocks", course::blocks(&analysis.study, run)),
         fact("trials", trials(&run.trials)),
     ];
     facts.extend(sessions.map(|(i, s)| {

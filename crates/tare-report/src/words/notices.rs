@@ -125,7 +125,7 @@ fn of_run(notice: &Notice) -> Option<String> {
         ),
         Notice::Incomplete { end, blocks, planned } => format!(
             "{}; begun: {blocks} of {}",
-            ended(*end, *blocks == *planned as usize),
+            ended(*end),
             counted(*planned, "block")
         ),
         Notice::LongTurns { aim_seconds, cells } => {
@@ -163,9 +163,8 @@ fn other_file(other: &OtherFile) -> String {
     )
 }
 
-fn ended(end: Option<EndReason>, is_whole: bool) -> &'static str {
+fn ended(end: Option<EndReason>) -> &'static str {
     match end {
-        Some(EndReason::BudgetSpent) if is_whole => "the blocks were used up with comparisons still open",
         Some(EndReason::BudgetSpent) => "the time budget was used up",
         Some(EndReason::Fruitless) => "the first block left nothing to compare, so the run ended there",
         Some(EndReason::Interrupted) => "the user stopped the run",

@@ -1,10 +1,11 @@
 //! What is not decided, and what would decide it.
 
-use super::{again, course};
+use super::again;
 use tare_analysis::{Analysis, Comparison, MOST_ADDED, Word};
 use tare_model::shell::word as shell_word;
 use tare_model::size::show_seconds;
 use tare_model::workload::Workload;
+use tare_stats::LOOKS;
 
 /// Nobody waits longer for one more decision, in seconds.
 const LONGEST: f64 = 3600.0;
@@ -100,17 +101,33 @@ pub(crate) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
 }
 
 fn is_bearable(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], more: u64) -> bool {
-    let chosen = Chosen::of(analysis, open);
-    let blocks = u64::from(analysis.run.blocks_planned) + more;
-    time(analysis, &chosen, blocks).map_or(more <= MOST_BLOCKS, |seconds| seconds <= LONGEST)
+    let blocks = to_run(analysis, more);
+    time(analysis, &Chosen::of(analysis, open), blocks)
+        .map_or(blocks <= MOST_BLOCKS, |seconds| seconds <= LONGEST)
+}
+
+/// Blocks to be run for so many more than there are. Those of a file count again if its looks allow for more.
+fn to_run(analysis: &Analysis, more: u64) -> u64 {
+    if goes_on(analysis) {
+        more
+    } else {
+        analysis.run.blocks as u64 + more
+    }
+}
+
+/// Whether a file can be gone on with: blocks are added to a study by looks alone. To one whose number was fixed beforehand
+/// they would be added after a look at its result, which makes verdicts of chance.
+fn goes_on(analysis: &Analysis) -> bool {
+    let last = u64::from(LOOKS[LOOKS.len() - 1]);
+    !analysis.study.protocol.stopping.is_fixed() && (analysis.run.blocks as u64) < last
 }
 
 /// How long so many blocks of what is chosen take, in seconds, by those that were run.
 fn time(analysis: &Analysis, chosen: &Chosen<'_>, blocks: u64) -> Option<f64> {
-    let run = analysis.run.blocks;
-    let seconds = course::seconds(&analysis.run).filter(|_| run > 0)?;
+    let cells = analysis.study.cells().len();
     #[expect(clippy::cast_precision_loss, reason = "for people: two digits are shown")]
-    Some(seconds / run as f64 * blocks as f64 * chosen.share(analysis))
+    let trials = cells as f64 * chosen.share(analysis) * blocks as f64;
+    Some(analysis.run.trial_seconds()? * trials)
 }
 
 /// The platforms and workloads that are open, with the baseline.
@@ -185,12 +202,9 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// What would decide what is open, and how long that takes. Blocks are added to a study by looks
-/// alone: to one whose number was fixed beforehand they would be added after a look at its
-/// result, which makes verdicts of chance.
+/// What would decide what is open, and how long that takes.
 fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, place: Where<'_>) -> Open {
     let more = open.iter().filter_map(|(_, more)| *more).max().unwrap_or(1);
-    let blocks = u64::from(analysis.run.blocks_planned) + more;
     let names: Vec<String> = open.iter().map(|(c, _)| c.cell.to_string()).collect();
     let (mut what, mut rows) = (names.join(", "), String::new());
     if names.len() < of || what.chars().count() > MOST_LETTERS {
@@ -200,38 +214,53 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
     if names.len() < of {
         rows += "; each of the others needs over an hour more, or a quieter host";
     }
-    if analysis.study.protocol.stopping.is_fixed() {
-        let chosen = Chosen::of(analysis, open);
-        let time = time(analysis, &chosen, blocks);
-        // What is estimated on a busy host is often too little.
-        let is_busy = analysis
-            .undisturbed
-            .as_ref()
-            .is_some_and(|of| 2 * of.disturbed > of.of);
-        let or_more = if is_busy { " or more" } else { "" };
-        let time = time.map(|seconds| format!(", in about {}{or_more}", about(seconds)));
+    let chosen = Chosen::of(analysis, open);
+    let seconds = time(analysis, &chosen, to_run(analysis, more));
+    // What is estimated on a busy host is often too little.
+    let is_busy = analysis
+        .undisturbed
+        .as_ref()
+        .is_some_and(|of| 2 * of.disturbed > of.of);
+    let or_more = if is_busy { " or more" } else { "" };
+    let time = seconds.map(|seconds| format!(", in about {}{or_more}", about(seconds)));
+    let words = format!("To decide {what}{}, ", time.unwrap_or_default());
+    if goes_on(analysis) {
         return Open {
-            words: format!(
-                "To decide {what}{}, {}",
-                time.unwrap_or_default(),
-                if place.again.is_some() {
-                    "run"
-                } else {
-                    "rerun with"
-                }
-            ),
-            command: Some(place.again(&format!("{}--blocks {blocks}", chosen.options(analysis)))),
-            whole: chosen.command(analysis, blocks),
+            words: words + "go on with",
+            command: Some(going_on(analysis, more, seconds, place)),
+            whole: None,
             rows,
         };
     }
-    let Where { program, file, .. } = place;
-    let resumed = format!("{program} run --resume {file} --blocks {blocks}");
+    let blocks = to_run(analysis, more);
+    let how = if place.again.is_some() {
+        "run"
+    } else {
+        "rerun with"
+    };
     Open {
-        words: format!("To decide {what}:"),
-        command: Some(resumed),
-        whole: None,
+        words: words + how,
+        command: Some(place.again(&format!("{}--blocks {blocks}", chosen.options(analysis)))),
+        whole: chosen.command(analysis, blocks),
         rows,
+    }
+}
+
+/// How a file is gone on with, for so many blocks and seconds.
+fn going_on(analysis: &Analysis, more: u64, seconds: Option<f64>, place: Where<'_>) -> String {
+    let mut options = format!("--resume {}", place.file);
+    let blocks = analysis.run.blocks as u64 + more;
+    if blocks > u64::from(analysis.run.blocks_planned) {
+        let look = LOOKS.into_iter().find(|look| u64::from(*look) >= blocks);
+        options += &format!(" --blocks {}", look.unwrap_or(LOOKS[LOOKS.len() - 1]));
+    }
+    let longer = analysis.study.protocol.budget_seconds.zip(seconds);
+    if let Some((_, seconds)) = longer.filter(|(budget, seconds)| seconds > budget) {
+        options += &format!(" --budget {:.0}m", (seconds / 60.0).ceil());
+    }
+    match place.again {
+        Some(_) => place.again(&options),
+        None => format!("{} run {options}", place.program),
     }
 }
 

@@ -65,7 +65,10 @@ fn a_report_of_slices_is_what_its_schema_says() {
 #[test]
 fn a_report_of_an_adaptive_study_is_what_its_schema_says() {
     let mut results = Synthetic::new().blocks(20).noise(0.004).build();
-    results.header.study.protocol.stopping = Stopping::Adaptive { half_width: 0.005 };
+    results.header.study.protocol.stopping = Stopping::Adaptive {
+        half_width: 0.005,
+        precise: false,
+    };
     let cells = results.header.study.cells();
     let looked = look_at(&cells[1], 10);
     results.records.insert(1, looked);

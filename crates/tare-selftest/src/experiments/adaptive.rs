@@ -6,7 +6,7 @@ use crate::simulate::Experiment;
 use crate::sums::{Total, count};
 use crate::table::{Claim, Row, Scale};
 use rand_chacha::ChaCha8Rng;
-use tare_stats::{LEVEL, LOOKS, Looks, Question, decide, infer, look, t_estimate};
+use tare_stats::{Aim, LEVEL, LOOKS, Looks, Question, decide, infer, look, t_estimate};
 
 const COVERAGE: &str = "Coverage of the interval reported after looks, labelled 95 %";
 const ERRORS: &str = "False verdicts after looks, margin 1 %";
@@ -53,8 +53,11 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
 /// d of a comparison up to the look at which it was settled, or to the last.
 pub(super) fn until_settled(d: &[f64]) -> &[f64] {
     let seen = |blocks: &u32| &d[..*blocks as usize];
-    let settled =
-        |d: &&[f64]| look(d, half_width(), margin()).is_some_and(|look| look.judgement.is_settled());
+    let aim = Aim {
+        half_width: half_width(),
+        margin: Some(margin()),
+    };
+    let settled = |d: &&[f64]| look(d, 0.0, aim).is_some_and(|look| look.judgement.is_settled());
     LOOKS.iter().map(seen).find(settled).unwrap_or(d)
 }
 

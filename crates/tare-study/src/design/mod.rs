@@ -103,6 +103,9 @@ pub fn sketch(wishes: &StudyRequest, facts: &HostFacts) -> Result<Sketch, Design
     bounded(&study)?;
     study.effects = effects::effects(&wishes.effects, &study)?;
     study.listed = cells::listed(&wishes.cells, &study)?;
+    if !looks::compares(&study) {
+        study.protocol = wishes.protocol.without_comparisons(study.protocol);
+    }
     looks::check(&study)?;
     if misfits.is_empty() {
         misfits.extend(not_together(&study, facts));

@@ -11,6 +11,10 @@ pub const BLOCKS: RangeInclusive<u32> = Protocol::BLOCKS;
 pub const BLOCKS_IN_WORDS: &str = "a whole number from 1 to 1000000";
 /// Margins that a study may have, in words.
 pub const MARGINS: &str = "a percentage from 0.01 to 100";
+/// Blocks of a study whose number is fixed, where nobody says how many.
+const BLOCKS_BY_DEFAULT: u32 = 10;
+/// Seconds in which a study is to be decided where nobody says how long it may take.
+const BUDGET_SECONDS: f64 = 300.0;
 /// How trials are given their time where nobody says.
 const SLICING: Slicing = Slicing::AUTO;
 
@@ -21,6 +25,8 @@ pub struct ProtocolOptions {
     pub blocks: Option<u32>,
     /// Let cells leave when they are settled.
     pub adaptive: Option<bool>,
+    /// Let them leave when their intervals reach so many percent to either side, and no sooner.
+    pub precision_percent: Option<f64>,
     /// Time budget in seconds.
     pub budget_seconds: Option<f64>,
     /// Seconds of blocks that are not recorded, before the first that is.
@@ -50,6 +56,7 @@ impl ProtocolOptions {
         Self {
             blocks: self.blocks.or(below.blocks),
             adaptive: self.adaptive.or(below.adaptive),
+            precision_percent: self.precision_percent.or(below.precision_percent),
             budget_seconds: self.budget_seconds.or(below.budget_seconds),
             warm_up_seconds: self.warm_up_seconds.or(below.warm_up_seconds),
             pause_seconds: self.pause_seconds.or(below.pause_seconds),
@@ -67,10 +74,12 @@ impl ProtocolOptions {
     pub fn on(&self, then: &Protocol) -> Protocol {
         let margin = self.margin_percent.map_or(then.margin, of_percent);
         let asked = self.adaptive.map(|adaptive| stopping(adaptive, margin));
+        let asked = self.precision_percent.map(precise).or(asked);
         Protocol {
             blocks: self.blocks.unwrap_or(then.blocks),
             stopping: asked.unwrap_or(then.stopping),
             budget_seconds: self.budget_seconds.or(then.budget_seconds),
+            blocks_before_budget: then.blocks_before_budget,
             warm_up_seconds: self.warm_up_seconds.unwrap_or(then.warm_up_seconds),
             pause_seconds: self.pause_seconds.unwrap_or(then.pause_seconds),
             fresh: self.fresh.unwrap_or(then.fresh),
@@ -95,13 +104,19 @@ impl ProtocolOptions {
     /// # Errors
     /// [`DesignError::OutOfRange`], [`DesignError::ShortTimeout`].
     pub(super) fn protocol(&self, once: bool) -> Result<Protocol, DesignError> {
-        let adaptive = self.adaptive.unwrap_or(false);
         let trial_seconds = trial_seconds(self.trial_seconds, once)?;
         let margin = margin(self.margin_percent)?;
+        let stopping = self.stopping(margin)?;
+        let by_default = self.says_no_number() && !stopping.is_fixed() && self.budget_seconds.is_none();
         Ok(Protocol {
-            blocks: blocks(self.blocks, adaptive)?,
-            stopping: stopping(adaptive, margin),
-            budget_seconds: self.budget_seconds,
+            blocks: blocks(self.blocks, !stopping.is_fixed())?,
+            stopping,
+            budget_seconds: if by_default {
+                Some(BUDGET_SECONDS)
+            } else {
+                self.budget_seconds
+            },
+            blocks_before_budget: if by_default { looks::FEWEST } else { 0 },
             warm_up_seconds: self.warm_up_seconds.unwrap_or(0.0),
             pause_seconds: self.pause_seconds.unwrap_or(0.0),
             fresh: self.fresh.unwrap_or(Fresh::Block),
@@ -113,10 +128,39 @@ impl ProtocolOptions {
             seed: self.seed.unwrap_or_else(random_seed),
         })
     }
+
+    /// Whether nothing says how many blocks there are, but perhaps a budget.
+    fn says_no_number(&self) -> bool {
+        self.blocks.is_none() && self.adaptive.is_none() && self.precision_percent.is_none()
+    }
+
+    /// When a cell has enough blocks. Where nobody says, tare goes on with what is not decided; of boxes that serve a whole
+    /// study there is no verdict to wait for.
+    fn stopping(&self, margin: f64) -> Result<Stopping, DesignError> {
+        if let Some(percent) = self.precision_percent {
+            return Ok(precise(percentage("--precision", percent)?));
+        }
+        let by_default = self.says_no_number() && self.fresh != Some(Fresh::Study);
+        Ok(stopping(self.adaptive.unwrap_or(by_default), margin))
+    }
+
+    /// The protocol of a study that compares nothing, if nothing was said of when to stop.
+    pub(super) fn without_comparisons(&self, protocol: Protocol) -> Protocol {
+        if !self.says_no_number() {
+            return protocol;
+        }
+        Protocol {
+            blocks: BLOCKS_BY_DEFAULT,
+            stopping: Stopping::Fixed,
+            budget_seconds: self.budget_seconds,
+            blocks_before_budget: 0,
+            ..protocol
+        }
+    }
 }
 
 fn blocks(asked: Option<u32>, adaptive: bool) -> Result<u32, DesignError> {
-    let blocks = asked.unwrap_or(if adaptive { looks::MOST } else { 10 });
+    let blocks = asked.unwrap_or(if adaptive { looks::MOST } else { BLOCKS_BY_DEFAULT });
     if BLOCKS.contains(&blocks) {
         Ok(blocks)
     } else {
@@ -148,9 +192,18 @@ fn stopping(adaptive: bool, margin: f64) -> Stopping {
     if adaptive {
         Stopping::Adaptive {
             half_width: margin.ln_1p() / 2.0,
+            precise: false,
         }
     } else {
         Stopping::Fixed
+    }
+}
+
+/// Until intervals reach so many percent to either side.
+fn precise(percent: f64) -> Stopping {
+    Stopping::Adaptive {
+        half_width: of_percent(percent).ln_1p(),
+        precise: true,
     }
 }
 
@@ -187,8 +240,11 @@ pub(super) fn timeout(asked: Option<f64>, trial_seconds: f64) -> Result<f64, Des
 
 /// The margin as a ratio less 1.
 pub(super) fn margin(percent: Option<f64>) -> Result<f64, DesignError> {
-    let percent = in_range("--margin", percent.unwrap_or(1.0), 0.01..=100.0, MARGINS)?;
-    Ok(of_percent(percent))
+    percentage("--margin", percent.unwrap_or(1.0)).map(of_percent)
+}
+
+fn percentage(what: &'static str, percent: f64) -> Result<f64, DesignError> {
+    in_range(what, percent, 0.01..=100.0, MARGINS)
 }
 
 fn of_percent(percent: f64) -> f64 {
@@ -236,13 +292,54 @@ mod tests {
     fn what_is_absent_has_its_default_and_adaptive_goes_on_to_the_last_look() {
         let asked = ProtocolOptions::default();
         let protocol = asked.protocol(false).unwrap();
-        assert_eq!((protocol.blocks, protocol.fresh), (10, Fresh::Block));
+        assert_eq!((protocol.blocks, protocol.fresh), (looks::MOST, Fresh::Block));
         assert_eq!((protocol.timeout_seconds, protocol.slicing), (60.0, SLICING));
+        assert_eq!(
+            (protocol.budget_seconds, protocol.blocks_before_budget),
+            (Some(300.0), 10)
+        );
+        // Where there is nothing to wait for, the number is fixed.
+        let fixed = asked.without_comparisons(protocol);
+        let of_study = ProtocolOptions {
+            fresh: Some(Fresh::Study),
+            ..asked
+        };
+        for fixed in [fixed, of_study.protocol(false).unwrap()] {
+            assert_eq!(
+                (fixed.blocks, fixed.stopping, fixed.budget_seconds),
+                (10, Stopping::Fixed, None)
+            );
+        }
         let adaptive = ProtocolOptions {
             adaptive: Some(true),
             ..asked
         };
-        assert_eq!(adaptive.protocol(false).unwrap().blocks, looks::MOST);
+        let protocol = adaptive.protocol(false).unwrap();
+        assert_eq!((protocol.blocks, protocol.budget_seconds), (looks::MOST, None));
+    }
+
+    #[test]
+    fn a_number_of_blocks_is_fixed_and_a_budget_or_a_precision_by_itself_is_not() {
+        let number = ProtocolOptions {
+            blocks: Some(20),
+            ..ProtocolOptions::default()
+        };
+        assert_eq!(number.protocol(false).unwrap().stopping, Stopping::Fixed);
+        let budget = ProtocolOptions {
+            budget_seconds: Some(60.0),
+            ..ProtocolOptions::default()
+        };
+        let protocol = budget.protocol(false).unwrap();
+        assert!(!protocol.stopping.is_fixed() && protocol.blocks_before_budget == 0);
+        let precision = |percent| ProtocolOptions {
+            precision_percent: Some(percent),
+            ..ProtocolOptions::default()
+        };
+        let protocol = precision(0.5).protocol(false).unwrap();
+        assert_eq!(protocol.stopping, precise(0.5));
+        assert_eq!((protocol.blocks, protocol.budget_seconds), (looks::MOST, None));
+        let error = precision(0.0).protocol(false).unwrap_err().to_string();
+        assert!(error.contains("--precision"), "{error}");
     }
 
     #[test]

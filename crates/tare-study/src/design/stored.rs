@@ -41,6 +41,7 @@ fn protocol_of(study: &Study) -> Result<(), DesignError> {
         blocks,
         stopping,
         budget_seconds,
+        blocks_before_budget: _,
         warm_up_seconds,
         pause_seconds,
         fresh: _,
@@ -76,7 +77,7 @@ fn protocol_of(study: &Study) -> Result<(), DesignError> {
     {
         return Err(out_of_range("slices.seconds", seconds, "from 1ms to 1s"));
     }
-    if let Stopping::Adaptive { half_width } = stopping
+    if let Stopping::Adaptive { half_width, .. } = stopping
         && !HALF_WIDTHS.contains(&half_width)
     {
         return Err(out_of_range(

@@ -7,15 +7,29 @@ use tare_model::group::GroupRecord;
 use tare_model::metric::Metric;
 use tare_model::results::{Outcome, TrialRecord};
 use tare_model::study::Cell;
-use tare_stats::typical;
+use tare_stats::{error_of_typical, mean, typical};
 
 /// What trials and groups tell of the comparisons, so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Losses {
     series: BTreeMap<Cell, Series>,
-    /// Typical loss of a comparison, by its number, in a group: the group's number is
-    /// unique only beside its block.
-    typical: BTreeMap<(usize, Ran), f64>,
+    /// Typical loss of a comparison, by its number, in a group, and its squared error by the rounds, if there were enough:
+    /// the group's number is unique only beside its block.
+    typical: BTreeMap<(usize, Ran), Loss>,
+}
+
+/// What a block says of a comparison.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Loss {
+    pub in_logs: f64,
+    /// Its squared error by its rounds; `None` of one that has none or too few.
+    pub noise: Option<f64>,
+}
+
+/// The noise of rounds that each of these has at least: 0 where it is not known of all.
+pub(super) fn noise(losses: impl Iterator<Item = Loss>) -> f64 {
+    let known: Option<Vec<f64>> = losses.map(|loss| loss.noise).collect();
+    known.as_deref().and_then(mean).unwrap_or(0.0)
 }
 
 /// A group of a block.
@@ -54,9 +68,11 @@ impl Losses {
         };
         for (number, compared) in comparisons.iter().enumerate() {
             let rounds = group.rounds(&compared.cell, &compared.baseline, &compared.metric.name);
-            let loss = rounds.and_then(|r| typical(&r.cell.costs, &r.baseline.costs, &r.processes));
-            if let Some(loss) = loss {
-                self.typical.insert((number, ran), loss);
+            let Some(r) = rounds else { continue };
+            let (costs, beside) = (&r.cell.costs, &r.baseline.costs);
+            if let Some(in_logs) = typical(costs, beside, &r.processes) {
+                let noise = error_of_typical(costs, beside, &r.processes).map(|error| error.powi(2));
+                self.typical.insert((number, ran), Loss { in_logs, noise });
             }
         }
     }
@@ -64,11 +80,12 @@ impl Losses {
     /// The loss in logs of every block that has one, of the comparison of this number:
     /// the typical one where the cell's trial ran in slices beside its baseline, that of
     /// the two samples elsewhere.
-    pub fn of(&self, number: usize, compared: &Comparison) -> BTreeMap<u32, f64> {
+    pub fn of(&self, number: usize, compared: &Comparison) -> BTreeMap<u32, Loss> {
         let baseline = self.series.get(&compared.baseline);
         let of_samples = |block: u32, figure: Option<f64>| {
             let (beside, _) = *baseline?.used.get(&block)?;
-            compared.metric.direction.loss_in_logs(figure?, beside?)
+            let in_logs = compared.metric.direction.loss_in_logs(figure?, beside?)?;
+            Some(Loss { in_logs, noise: None })
         };
         let of_slices = |block, group: Option<u32>| {
             let ran = Ran { block, group: group? };

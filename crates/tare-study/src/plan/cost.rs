@@ -1,9 +1,10 @@
 //! What a study is expected to take, before anything was measured.
 
 use super::{Room, cohorts, trials_per_block};
+use crate::looks::FEWEST;
 use schemars::JsonSchema;
 use serde::Serialize;
-use tare_model::study::{BoxKind, Cell, Fresh, Slicing, Study, Workload};
+use tare_model::study::{BoxKind, Cell, Fresh, Protocol, Slicing, Study, Workload};
 
 /// What a run is expected to take, before anything was measured.
 #[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
@@ -21,8 +22,23 @@ pub struct Cost {
     /// And what each block takes.
     #[serde(skip)]
     pub block_seconds: f64,
+    /// What it takes at least, if its trials are shortened to fit into a budget.
+    #[serde(skip)]
+    pub least_block_seconds: f64,
     /// Size of the results file in bytes.
     pub bytes: u64,
+}
+
+impl Cost {
+    /// What so many blocks take, in seconds, without a warm-up.
+    pub fn of(&self, blocks: u32) -> f64 {
+        self.once_seconds + f64::from(blocks) * self.block_seconds
+    }
+
+    /// What they take at least.
+    pub fn least_of(&self, blocks: u32) -> f64 {
+        self.once_seconds + f64::from(blocks) * self.least_block_seconds
+    }
 }
 
 /// What a platform's boxes cost in time, as far as is known beforehand.
@@ -62,14 +78,28 @@ pub fn cost(study: &Study, room: Room, box_cost: impl Fn(&BoxKind) -> BoxCost) -
     let shares: Vec<Share> = study.box_kinds().iter().map(share).collect();
     let sum = |of: fn(&Share) -> f64| shares.iter().map(of).sum::<f64>();
     let (once, each) = (sum(|s| s.once_seconds), sum(|s| s.block_seconds));
-    // The budget counts from the end of the warm-up; the first block runs all the same.
-    let fitting = study.protocol.budget_seconds.map(|budget| (budget - once) / each);
-    let blocks = fitting.map_or(study.protocol.blocks, |fitting| {
-        study.protocol.blocks.min(count(fitting.max(1.0)))
-    });
+    let shortened = sum(|s| s.least_block_seconds);
+    let blocks = study
+        .protocol
+        .budget_seconds
+        .map_or(study.protocol.blocks, |budget| {
+            // The budget counts from the end of the warm-up; the first block runs all the same. Trials are shortened for as many
+            // blocks as the first look needs.
+            let fitting = |each: f64| count((budget - once) / each);
+            let before_look = if study.protocol.stopping.is_fixed() {
+                0
+            } else {
+                fitting(shortened).min(FEWEST)
+            };
+            let least = study.protocol.blocks_before_budget.max(before_look).max(1);
+            study.protocol.blocks.min(fitting(each).max(least))
+        });
     let seconds = once + f64::from(blocks) * each;
     let seconds = match study.protocol.budget_seconds {
-        Some(budget) if blocks < study.protocol.blocks => budget,
+        Some(budget) if blocks < study.protocol.blocks => {
+            let least = once + f64::from(study.protocol.blocks_before_budget) * each;
+            budget.max(least)
+        }
         _ => seconds,
     };
     let trials = trials_per_block(study).saturating_mul(blocks);
@@ -80,6 +110,7 @@ pub fn cost(study: &Study, room: Room, box_cost: impl Fn(&BoxKind) -> BoxCost) -
         seconds: study.protocol.warm_up_seconds + seconds,
         once_seconds: once,
         block_seconds: each,
+        least_block_seconds: shortened,
         bytes: u64::from(trials) * TRIAL_BYTES,
     }
 }
@@ -89,6 +120,7 @@ struct Share {
     once_seconds: f64,
     once_boxes: f64,
     block_seconds: f64,
+    least_block_seconds: f64,
     block_boxes: f64,
 }
 
@@ -111,13 +143,16 @@ impl Share {
             Fresh::Study => (used * each, 0.0),
         };
         let work: f64 = of_kind.iter().map(|cell| seconds_of(study, cell)).sum();
+        let least: f64 = of_kind.iter().map(|cell| least_seconds_of(study, cell)).sum();
         let around = TRIAL_OVERHEAD_SECONDS + study.protocol.pause_seconds;
         let peaks: f64 = of_kind.iter().map(|cell| peak_seconds(study, cell)).sum();
+        let launches = block_boxes * cost.launch_seconds;
+        let of_block = |work| launches + cohorts * (work * cost.stretch + cells * around + second);
         Self {
             once_seconds: used * PROOF_SECONDS + once_boxes * cost.launch_seconds + peaks,
             once_boxes,
-            block_seconds: block_boxes * cost.launch_seconds
-                + cohorts * (work * cost.stretch + cells * around + second),
+            block_seconds: of_block(work),
+            least_block_seconds: of_block(least),
             block_boxes,
         }
     }
@@ -135,6 +170,13 @@ fn seconds_of(study: &Study, cell: &Cell) -> f64 {
     let working_up = if workload.is_open_loop() { WORKING_UP } else { 0.0 };
     let settles = workload.is_whole() && study.protocol.settle;
     seconds * (1.0 + working_up) + if settles { SETTLING_SECONDS } else { 0.0 }
+}
+
+/// The same, if it is shortened to fit into a budget.
+fn least_seconds_of(study: &Study, cell: &Cell) -> f64 {
+    let in_slices = study.workload(cell).is_none_or(|workload| !workload.is_whole());
+    let is_shortened = in_slices && study.protocol.slicing.are_found();
+    seconds_of(study, cell) * if is_shortened { Protocol::SHARES[0] } else { 1.0 }
 }
 
 /// What it takes to find the peak of which the rate of a cell's load is a share, if this is the

@@ -7,11 +7,12 @@ use tare_model::study::{Fresh, Slicing};
 use tare_model::template::Chapter;
 use tare_toml::{Keys, Node, TomlError};
 
-const KNOWN: [&str; 14] = [
+const KNOWN: [&str; 15] = [
     "text",
     "blocks",
     "duration",
     "adaptive",
+    "precision",
     "budget",
     "warm_up",
     "pause",
@@ -78,6 +79,9 @@ impl Draft {
             self.note(("adaptive", None), node);
             self.wishes.protocol.adaptive = Some(node.boolean("adaptive")?);
         }
+        if let Some(node) = keys.get("precision") {
+            self.wishes.protocol.precision_percent = Some(node.number("precision", "0.5")?);
+        }
         if let Some(node) = keys.get("blocks") {
             self.note(("blocks", None), node);
             let blocks = node.whole("blocks", "20")?;
@@ -93,7 +97,7 @@ impl Draft {
         let Some(node) = keys.get("duration") else {
             return Ok(());
         };
-        let other = ["blocks", "budget", "adaptive"]
+        let other = ["blocks", "budget", "adaptive", "precision"]
             .into_iter()
             .find(|key| keys.get(key).is_some());
         if let Some(other) = other {

@@ -9,15 +9,18 @@ use tare_study::design::{self, ProtocolOptions};
 /// How a study measures. A time or a percentage may begin with a dash, so that its own error says that it must not be negative, rather than clap's about an option `-3`.
 #[derive(Debug, Clone, Args)]
 pub struct ProtocolArgs {
-    /// Blocks, that is trials per cell [default: 10]; the maximum with --adaptive [default: 60]
+    /// Run this number of blocks, that is trials per cell; the maximum with --adaptive or --precision [default: 10, then more for what is inconclusive, up to 5 min or 60 blocks]
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = blocks)]
     pub blocks: Option<u32>,
-    /// Time limit: start no block that would exceed it
+    /// Time limit: start no block that would exceed it [default: 5m, after the first 10 blocks; none with --blocks, --adaptive or --precision]
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = size::parse_seconds)]
     pub budget: Option<f64>,
-    /// Stop measuring a cell once its result is clear or precise enough; checked after 10, 15, 20, 25, 30, 40, 50 and 60 blocks
+    /// Stop measuring a cell once its result is clear or precise enough; checked after 10, 15, 20, 25, 30, 40, 50 and 60 blocks. The default, but without a time limit
     #[arg(long)]
     pub adaptive: bool,
+    /// Stop measuring a cell once its interval reaches at most this far to either side of the cost, such as 0.5%; checked as with --adaptive
+    #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = percentage)]
+    pub precision: Option<f64>,
     /// Warm up: first run unrecorded blocks for this time [default: none]
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = time_or_zero)]
     pub warm_up: Option<f64>,
@@ -64,6 +67,7 @@ impl ProtocolArgs {
         ProtocolOptions {
             blocks: self.blocks,
             adaptive: self.adaptive.then_some(true),
+            precision_percent: self.precision,
             budget_seconds: self.budget,
             warm_up_seconds: self.warm_up,
             pause_seconds: self.pause,

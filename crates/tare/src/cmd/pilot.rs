@@ -34,6 +34,7 @@ pub fn run(args: &PilotArgs) -> anyhow::Result<ExitCode> {
         // A study file may ask for these: they are the study's, not its pilot's.
         stopping: Stopping::Fixed,
         budget_seconds: None,
+        blocks_before_budget: 0,
         ..study.protocol
     };
     let run = super::begin(&state)?;
@@ -82,6 +83,7 @@ fn refuse_own_design(study: &StudyArgs) -> anyhow::Result<()> {
         ("--fresh", asked.fresh.is_some()),
         ("--adaptive", asked.adaptive),
         ("--budget", asked.budget.is_some()),
+        ("--precision", asked.precision.is_some()),
         ("--slices", asked.slices.is_some()),
     ];
     if let Some((option, _)) = given.iter().find(|(_, given)| *given) {

@@ -5,7 +5,7 @@ use tare_host::host::allowed_cpus;
 use tare_lab::preflight::{Barred, Foresight, LeftBehind};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{counted, show_memory, show_seconds};
-use tare_model::study::{Fresh, Instance, Stopping, Study};
+use tare_model::study::{Fresh, Instance, Protocol, Stopping, Study};
 use tare_model::workload::{Ready, Run, Workload};
 use tare_platforms::isolates_nothing;
 use tare_study::looks;
@@ -29,15 +29,33 @@ fn blocks(study: &Study, cost: &Cost) -> String {
 
 /// When a cell has enough blocks.
 fn stopping(study: &Study) -> String {
-    let Stopping::Adaptive { half_width } = study.protocol.stopping else {
+    let Stopping::Adaptive { half_width, precise } = study.protocol.stopping else {
         return "every cell runs in every block".to_owned();
     };
     let times = looks::schedule(study).map(|blocks| blocks.to_string());
+    let or_clear = if precise {
+        ""
+    } else {
+        ", or is clearly inside or outside the margin"
+    };
     format!(
-        "looks after {} blocks; a cell stops when its interval is within {:.2} % on either side, or is clearly inside or outside the margin",
+        "looks after {} blocks; a cell stops when its interval is within {:.2} % on either side{or_clear}{}",
         times.collect::<Vec<_>>().join(", "),
-        100.0 * half_width.exp_m1()
+        100.0 * half_width.exp_m1(),
+        budget(study)
     )
+}
+
+/// `; all end after 5 min, but not before block 10`.
+fn budget(study: &Study) -> String {
+    let Some(seconds) = study.protocol.budget_seconds else {
+        return String::new();
+    };
+    let least = match study.protocol.blocks_before_budget {
+        0 => String::new(),
+        blocks => format!(", but not before block {blocks}"),
+    };
+    format!("; all end after {}{least}", show_seconds(seconds))
 }
 
 /// Why the comparisons of this study will have figures and intervals, but no verdict.
@@ -45,8 +63,15 @@ fn no_verdict(study: &Study, cost: &Cost) -> Option<String> {
     if study.protocol.fresh == Fresh::Study {
         return Some("one box per platform serves the whole study".to_owned());
     }
-    (cost.blocks.min(study.protocol.blocks) < VERDICT_BLOCKS)
-        .then(|| format!("verdicts need at least {VERDICT_BLOCKS} blocks"))
+    let too_few = cost.blocks.min(study.protocol.blocks) < VERDICT_BLOCKS;
+    let time = (cost.blocks < study.protocol.blocks).then(|| {
+        format!(
+            ", which take at least about {}",
+            show_seconds(cost.least_of(VERDICT_BLOCKS))
+        )
+    });
+    let time = time.unwrap_or_default();
+    too_few.then(|| format!("verdicts need at least {VERDICT_BLOCKS} blocks{time}"))
 }
 
 /// `of 10 ms; up to 4 boxes side by side, with 4G of memory together`; which workloads are not
@@ -74,7 +99,24 @@ fn slices(study: &Study, room: Room) -> Option<String> {
             show_memory(most.memory_bytes)
         ),
     };
-    Some(format!("{how}; {boxes}"))
+    Some(format!("{how}; {boxes}{}", lengths(study)))
+}
+
+/// How long trials last that follow from the noise of those before.
+fn lengths(study: &Study) -> String {
+    let Protocol {
+        slicing,
+        trial_seconds,
+        ..
+    } = study.protocol;
+    if !slicing.are_found() || trial_seconds <= 0.0 {
+        return String::new();
+    }
+    let [least, most] = Protocol::SHARES.map(|share| show_seconds(share * trial_seconds));
+    format!(
+        "; trials of {}, after the first block of {least} to {most} by their noise",
+        show_seconds(trial_seconds)
+    )
 }
 
 /// Column at which the plan's words begin.
@@ -349,13 +391,15 @@ fn costs(study: &Study, cost: &Cost) -> String {
             show_seconds(study.protocol.trial_seconds)
         ),
     };
+    let fixed = study.protocol.stopping.is_fixed();
+    let least = if fixed || cost.blocks <= looks::FEWEST {
+        String::new()
+    } else {
+        format!("{} to ", show_seconds(cost.of(looks::FEWEST)))
+    };
     format!(
-        "{}{} in {}, about {}{provided}{budget}, {} of results",
-        if study.protocol.stopping.is_fixed() {
-            ""
-        } else {
-            "at most "
-        },
+        "{}{} in {}, about {least}{}{provided}{budget}, {} of results",
+        if fixed { "" } else { "at most " },
         counted(cost.trials, "trial"),
         counted(cost.boxes, "box"),
         show_seconds(cost.seconds),

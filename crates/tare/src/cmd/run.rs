@@ -114,18 +114,13 @@ fn measure(session: &mut Session, output: &Path, quiet: bool) -> anyhow::Result<
 fn study_of(path: &Path, results: &Results, asked: &Asked, state: &Path) -> anyhow::Result<Study> {
     let path = path.display().to_string();
     let protocol = &asked.wishes.protocol;
-    let theirs = resume::study(&path, results, protocol.blocks)?;
-    let (seed, budget) = (protocol.seed, protocol.budget_seconds);
-    let differ = [
-        ("--seed", seed.is_some_and(|seed| seed != theirs.protocol.seed)),
-        (
-            "--budget",
-            budget.is_some() && budget != theirs.protocol.budget_seconds,
-        ),
-    ];
-    if let Some((option, _)) = differ.iter().find(|(_, differs)| *differs) {
-        anyhow::bail!("{path} keeps its own {option}: omit {option}");
-    }
+    let mut theirs = resume::study(&path, results, protocol.blocks)?;
+    anyhow::ensure!(
+        protocol.seed.is_none_or(|seed| seed == theirs.protocol.seed),
+        "{path} keeps its own --seed: omit --seed"
+    );
+    // Each session has a budget of its own.
+    theirs.protocol.budget_seconds = protocol.budget_seconds.or(theirs.protocol.budget_seconds);
     if !asked.is_empty {
         let mut asked = asked_beside(asked.clone(), &theirs, state)?;
         versions::ask_on_host(&mut asked);

@@ -19,6 +19,7 @@ use tare_lab::resume::Progress;
 use tare_model::results::Results;
 use tare_model::size::{counted, show_seconds};
 use tare_report::text;
+use tare_study::looks::{Looks, ahead};
 
 /// How often the file is looked at: seldom enough to leave the host quiet.
 const EVERY: Duration = Duration::from_secs(2);
@@ -98,8 +99,10 @@ fn wait() -> bool {
 
 /// `block 3 of 10, 58 of 192 trials, about 12 min left`.
 fn state(results: &Results, run: &RunFacts, is_left: bool) -> String {
-    let blocks = run.blocks_planned;
-    let total = u64::from(blocks) * results.header.study.cells().len() as u64;
+    let mut study = results.header.study.clone();
+    study.protocol.blocks = run.blocks_planned;
+    let (blocks, total) = ahead(&study, Looks::resumed(results).as_ref());
+    let total = u64::from(total);
     let progress = Progress::of(results);
     let done = u64::from(progress.n_done()).min(total);
     let block = results.trials().map(|t| t.block + 1).max().unwrap_or(0);

@@ -174,13 +174,50 @@ fn blocks_are_added_by_the_schedule_of_looks_and_not_to_a_fixed_number() {
     let records = tare.records("r.jsonl");
     assert_eq!(looks(&records), [10, 15, 20, 25]);
     let shown = tare.ok("report r.jsonl").stdout;
-    assert!(shown.contains("25 of 25 blocks"), "{shown}");
+    assert!(shown.contains("25 blocks;"), "{shown}");
     let fixed = Tare::new();
     fixed.ok(&args("fake,fake?cost=1.1", &["--blocks", "3"]));
     fixed.refused(
         "run --resume r.jsonl --blocks 5",
         &["planned with 3 blocks", "--adaptive"],
     );
+}
+
+/// Without a number of blocks, what is open goes on as long as the budget lasts, and in another session.
+#[test]
+fn a_budget_is_for_what_the_first_look_leaves_open() {
+    let tare = Tare::new();
+    let (steady, noisy) = ("fake?cost=1.2&ms=40", "fake?cost=1.02&ms=40&sd=0.2&seed=5");
+    let platforms = format!("fake?ms=40,{steady},{noisy}");
+    let more = ["--slices", "off", "--budget", "3s"];
+    let shown = tare.ok(&args(&platforms, &more)).stdout;
+    let records = tare.records("r.jsonl");
+    assert_eq!(trials_of(&records, steady).len(), 10);
+    let blocks = trials_of(&records, noisy).len();
+    assert!((11..60).contains(&blocks), "{blocks}");
+    assert_eq!(records.last().unwrap()["reason"], "budget-spent");
+    // That it ended so is no doubt about its figures.
+    assert!(shown.contains(&format!("{blocks} blocks, ")), "{shown}");
+    assert!(!shown.contains("budget was used up"), "{shown}");
+    tare.ok("run --resume r.jsonl --budget 300ms");
+    let more = trials_of(&tare.records("r.jsonl"), noisy).len();
+    assert!(more > blocks, "{more} of {blocks}");
+}
+
+#[test]
+fn a_precision_is_reached_before_a_cell_leaves() {
+    let tare = Tare::new();
+    let platforms = "fake,fake?cost=1.2,fake?cost=1.2&sd=0.002&seed=5";
+    tare.ok(&args(platforms, &["--slices", "off", "--precision", "0.5%"]));
+    let records = tare.records("r.jsonl");
+    let [precise, less] =
+        ["fake?cost=1.2", "fake?cost=1.2&sd=0.002&seed=5"].map(|of| trials_of(&records, of).len());
+    assert!(precise == 10 && less > 10, "{precise} {less}");
+    assert_eq!(records.last().unwrap()["reason"], "settled");
+    for value in ["0", "none", "-1"] {
+        let words = ["plan", "-p", "fake", "--precision", value];
+        tare.refused(&words[..], &["--precision", "0.01 to 100"]);
+    }
 }
 
 #[test]

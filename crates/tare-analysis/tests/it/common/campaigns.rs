@@ -160,7 +160,10 @@ pub fn held_with_losses() -> Results {
 }
 
 pub fn adaptive(mut results: Results) -> Results {
-    results.header.study.protocol.stopping = Stopping::Adaptive { half_width: 0.005 };
+    results.header.study.protocol.stopping = Stopping::Adaptive {
+        half_width: 0.005,
+        precise: false,
+    };
     results
 }
 

@@ -38,6 +38,7 @@ pub fn study() -> Study {
             blocks: 20,
             stopping: Stopping::Fixed,
             budget_seconds: None,
+            blocks_before_budget: 0,
             warm_up_seconds: 0.0,
             pause_seconds: 0.0,
             fresh: Fresh::Block,

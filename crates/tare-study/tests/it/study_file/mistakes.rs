@@ -352,7 +352,7 @@ fn more_than_anybody_could_run_is_refused_before_it_is_made() {
     let platforms: Vec<String> = (1..=200).map(|i| format!("\"fake?seed={i}\"")).collect();
     told(
         &format!("{kernels}\n[factors]\nplatforms = [{}]", platforms.join(", ")),
-        "s.toml:6:13: 340000 cells in 10 blocks are too many: the limits are 100000 cells and 4294967295 trials",
+        "s.toml:6:13: 340000 cells in 60 blocks are too many: the limits are 100000 cells and 4294967295 trials",
     );
 }
 
