@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod bca;
+mod beside;
 mod cells;
 mod changes;
 mod designs;
@@ -38,6 +39,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         hosts::all(),
         changes::all(),
         cells::all(),
+        beside::all(),
     ];
     subjects.into_iter().flatten().collect()
 }
@@ -54,5 +56,5 @@ fn half_width() -> f64 {
 
 /// A share as it is named in a case: `2 %`.
 fn percent(share: f64) -> String {
-    format!("{} %", (share * 1000.0).round() / 10.0)
+    format!("{} %", (share * 1e5).round() / 1e3)
 }
