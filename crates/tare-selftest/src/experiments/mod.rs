@@ -14,6 +14,7 @@ mod means;
 mod predecessors;
 mod rounds;
 mod savings;
+mod short;
 mod sizes;
 mod stalls;
 mod steadiness;
@@ -40,6 +41,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         changes::all(),
         cells::all(),
         beside::all(),
+        short::all(),
     ];
     subjects.into_iter().flatten().collect()
 }
