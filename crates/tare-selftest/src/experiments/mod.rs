@@ -42,6 +42,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         cells::all(),
         beside::all(),
         short::all(),
+        adaptive::ended(),
     ];
     subjects.into_iter().flatten().collect()
 }
