@@ -281,11 +281,11 @@ fn ratio_of_means(x: &[f64], y: &[f64]) -> Option<f64> {
 /// The median of the means of all pairs of values, each with itself as well
 /// (Hodges and Lehmann 1963).
 pub(super) fn hodges_lehmann(values: &[f64]) -> Option<f64> {
-    let pairs = values.iter().enumerate().flat_map(|(i, a)| {
-        let others = values[i..].iter();
-        others.map(move |b| f64::midpoint(*a, *b))
-    });
-    median(&pairs.collect::<Vec<f64>>())
+    let mut means = Vec::with_capacity(values.len() * (values.len() + 1) / 2);
+    for (i, a) in values.iter().enumerate() {
+        means.extend(values[i..].iter().map(|b| f64::midpoint(*a, *b)));
+    }
+    median(&means)
 }
 
 /// The mean without a fifth of the values on either side.

@@ -94,7 +94,7 @@ impl Widths {
 
 impl Experiment for Widths {
     fn share(&self) -> f64 {
-        0.01
+        0.03
     }
 
     fn sums(&self) -> usize {
