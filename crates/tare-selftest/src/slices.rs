@@ -1,18 +1,48 @@
 //! Slices of cells that stand side by side on one host, as random numbers.
 
-use crate::noise::{normal, uniform};
+use crate::noise::{normal, two_normals, uniform};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// Seconds of a slice that nothing disturbs, its untimed lead-in among them.
-const SLICE: f64 = 0.011;
-/// Seconds of it in which its process has the CPU, at the cost of the baseline.
-const OWN: f64 = 0.01;
 /// By how much a stalled slice is longer.
 const STALL: f64 = 5.0;
 /// Processes of a cell, which take its slices in turn.
 const PROCESSES: usize = 2;
+
+/// How a block is cut into slices.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Slicing {
+    /// Seconds of a slice that are timed, at the cost of the baseline where nothing disturbs it.
+    timed: f64,
+    /// Seconds before its clock starts: its way to the box and its lead-in.
+    untimed: f64,
+    /// Slices of each cell.
+    slices: usize,
+}
+
+impl Slicing {
+    /// So many slices of 10 ms, with a lead-in of a tenth.
+    pub const fn long(slices: usize) -> Self {
+        Self {
+            timed: LONG,
+            untimed: LONG / 10.0,
+            slices,
+        }
+    }
+
+    /// So many slices of 2 ms: four times their way and their lead-in, as kernels have them.
+    pub const fn short(slices: usize) -> Self {
+        Self {
+            timed: 0.002,
+            untimed: 0.0005,
+            slices,
+        }
+    }
+}
+
+/// Seconds of a long slice, for which the jitter of a host is given.
+const LONG: f64 = 0.01;
 
 /// What a host does to whoever runs on it.
 #[derive(Debug, Clone, Copy)]
@@ -22,15 +52,84 @@ pub(crate) struct Host {
     /// Slow noise: standard deviation of the log of costs, and the seconds over
     /// which it forgets itself.
     pub drift: (f64, f64),
-    /// Noise of each slice by itself: standard deviation of the log of its cost.
+    /// Noise of each slice of 10 ms by itself: standard deviation of the log of its cost. A
+    /// shorter slice has more, as of independent moments.
     pub jitter: f64,
-    /// How often a second others take half of the CPU, for 50 to 500 ms.
-    pub bursts: f64,
+    /// Who else works there.
+    pub others: Option<Others>,
     /// Share of slices that a hypervisor makes 1.1 to 4 times as long.
     pub stolen: f64,
     /// Seconds of a turn, where something else always wants the CPU too: it runs for so long
     /// whenever a slice did. 0: nothing does.
     pub turn: f64,
+}
+
+/// Others on the same cores, who work for some time and pause for some time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Others {
+    /// How many times as long everything takes while they work.
+    times: f64,
+    /// For how long they work.
+    work: Span,
+    /// For how long they pause.
+    pause: Span,
+}
+
+impl Others {
+    /// Who take half of the CPU for 50 to 500 ms, every 2 s or so.
+    const IN_BURSTS: Self = Self {
+        times: 2.0,
+        work: Span::Between(0.05, 0.5),
+        pause: Span::AtRandom(2.0),
+    };
+    /// Who do so for a few rounds.
+    const IN_SHORT_BURSTS: Self = Self {
+        times: 2.0,
+        work: Span::Between(0.02, 0.08),
+        pause: Span::AtRandom(0.2),
+    };
+
+    /// A neighbour on the other thread of the core.
+    const fn on_the_sibling(span: Span) -> Self {
+        Self {
+            times: 1.35,
+            work: span,
+            pause: span,
+        }
+    }
+}
+
+/// How long something lasts, in seconds.
+#[derive(Debug, Clone, Copy)]
+enum Span {
+    /// Anything between these.
+    Between(f64, f64),
+    /// However long it has lasted, it ends as likely in the next moment; the mean.
+    AtRandom(f64),
+}
+
+impl Span {
+    const fn mean(self) -> f64 {
+        match self {
+            Self::Between(least, most) => f64::midpoint(least, most),
+            Self::AtRandom(mean) => mean,
+        }
+    }
+
+    fn draw(self, rng: &mut ChaCha8Rng) -> f64 {
+        match self {
+            Self::Between(least, most) => least + (most - least) * uniform(rng),
+            Self::AtRandom(mean) => -mean * (1.0 - uniform(rng)).ln(),
+        }
+    }
+
+    /// What is left of it at a moment that knows nothing of it.
+    fn left(self, rng: &mut ChaCha8Rng) -> f64 {
+        match self {
+            Self::Between(..) => self.draw(rng) * uniform(rng),
+            Self::AtRandom(_) => self.draw(rng),
+        }
+    }
 }
 
 impl Host {
@@ -39,7 +138,7 @@ impl Host {
         name: "1 slice in 20 stolen from",
         drift: (0.03, 1.0),
         jitter: 0.005,
-        bursts: 0.0,
+        others: None,
         stolen: 0.05,
         turn: 0.0,
     };
@@ -66,16 +165,35 @@ impl Host {
     /// On which others work now and then.
     pub const SHARED: Self = Self {
         name: "others come in bursts",
-        bursts: 0.5,
+        others: Some(Others::IN_BURSTS),
         stolen: 0.0,
         ..Self::STOLEN_FROM
+    };
+    /// On which others work for a few rounds at a time.
+    pub const SHARED_BRIEFLY: Self = Self {
+        name: "others come for 20 to 80 ms",
+        others: Some(Others::IN_SHORT_BURSTS),
+        stolen: 0.0,
+        ..Self::STOLEN_FROM
+    };
+    /// With a neighbour on the other thread of the core, who works and pauses for a few rounds.
+    pub const TWO_MODES: Self = Self {
+        name: "two modes of 20 to 80 ms",
+        others: Some(Others::on_the_sibling(Span::Between(0.02, 0.08))),
+        ..Self::SHARED_BRIEFLY
+    };
+    /// The same, for many rounds.
+    pub const TWO_SLOW_MODES: Self = Self {
+        name: "two modes of 1 s",
+        others: Some(Others::on_the_sibling(Span::Between(0.5, 1.5))),
+        ..Self::SHARED_BRIEFLY
     };
     /// With all of it.
     pub const BAD: Self = Self {
         name: "all of these",
         drift: (0.1, 0.3),
         jitter: 0.01,
-        bursts: 0.5,
+        others: Some(Others::IN_BURSTS),
         stolen: 0.03,
         turn: 0.0,
     };
@@ -90,7 +208,7 @@ impl Host {
         name: "quiet",
         drift: (0.0, 1.0),
         jitter: 0.003,
-        bursts: 0.0,
+        others: None,
         stolen: 0.0,
         turn: 0.0,
     };
@@ -142,9 +260,10 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Draws so many slices of each cell.
-    pub fn draw(rng: &mut ChaCha8Rng, host: Host, cells: &[Cell], slices: usize, order: Order) -> Self {
-        let mut weather = Weather::new(rng, host);
+    /// Draws a block that is cut like this.
+    pub fn draw(rng: &mut ChaCha8Rng, host: Host, cells: &[Cell], slicing: Slicing, order: Order) -> Self {
+        let slices = slicing.slices;
+        let mut weather = Weather::new(rng, host, slicing);
         let mut first_stall = |cell: &Cell| Some(rng.random_range(0..cell.stalls?));
         let first_stalls: Vec<Option<usize>> = cells.iter().map(&mut first_stall).collect();
         let lucks: Vec<[f64; PROCESSES]> = cells.iter().map(|cell| lucks(rng, cell)).collect();
@@ -163,10 +282,10 @@ impl Block {
                 .is_some_and(|(since, every)| since % every == 0);
             let left = before.map_or(0.0, |before| cells[before].leaves);
             let stall = if stalls { STALL.ln() } else { 0.0 };
-            let one_sided = -it.one_sided * (1.0 - uniform(rng)).ln();
+            let one_sided = one_sided(rng, it);
             let luck = lucks[cell][slice % PROCESSES];
-            let own = (it.loss + luck + left + stall + one_sided + weather.slice(rng)).exp();
-            let cost = own + waits(rng, host, own);
+            let own = (it.loss + luck + left + stall + one_sided).exp() * weather.slice(rng);
+            let cost = own + waits(rng, host.turn / slicing.timed, own);
             block.stretches[cell].push(cost / own);
             block.costs[cell].push(cost);
             block.before[cell].push(before);
@@ -191,13 +310,20 @@ fn lucks(rng: &mut ChaCha8Rng, cell: &Cell) -> [f64; PROCESSES] {
     luck
 }
 
-/// What a slice that needs the CPU for this long waits for turns of something else, both
-/// over the time that it takes alone. Where in a turn it begins is random.
-fn waits(rng: &mut ChaCha8Rng, host: Host, own: f64) -> f64 {
-    if host.turn == 0.0 {
+/// The one-sided noise of a slice. Without any nothing is drawn.
+fn one_sided(rng: &mut ChaCha8Rng, cell: &Cell) -> f64 {
+    if cell.one_sided == 0.0 {
         return 0.0;
     }
-    let turn = host.turn / OWN;
+    -cell.one_sided * (1.0 - uniform(rng)).ln()
+}
+
+/// What a slice that needs the CPU for this long waits for turns of something else, all
+/// over the time that it takes alone. Where in a turn it begins is random.
+fn waits(rng: &mut ChaCha8Rng, turn: f64, own: f64) -> f64 {
+    if turn == 0.0 {
+        return 0.0;
+    }
     (own / turn + uniform(rng)).floor() * turn
 }
 
@@ -219,55 +345,103 @@ fn turns(rng: &mut ChaCha8Rng, cells: usize, slices: usize, order: Order) -> Vec
 /// What a host does as time passes.
 struct Weather {
     host: Host,
+    slicing: Slicing,
     slow: f64,
-    /// Whether others are at work, and for how many seconds this stays so.
-    burst: bool,
-    stays: f64,
+    /// Noise of a slice by itself.
+    jitter: f64,
+    others: Option<Turns>,
 }
 
 impl Weather {
-    fn new(rng: &mut ChaCha8Rng, host: Host) -> Self {
+    fn new(rng: &mut ChaCha8Rng, host: Host, slicing: Slicing) -> Self {
         Self {
             host,
+            slicing,
             slow: host.drift.0 * normal(rng),
-            burst: false,
-            stays: quiet(rng, host),
+            jitter: host.jitter * (LONG / slicing.timed).sqrt(),
+            others: host.others.map(|others| Turns::begun(rng, others)),
         }
     }
 
-    /// What it adds to the log of a slice's cost; time goes on by that slice.
+    /// How many times as long a slice takes; time goes on by that slice.
     fn slice(&mut self, rng: &mut ChaCha8Rng) -> f64 {
-        let shared: f64 = if self.burst { 2.0 } else { 1.0 };
+        let Slicing { timed, untimed, .. } = self.slicing;
         let stolen = if uniform(rng) < self.host.stolen {
             1.1 + 2.9 * uniform(rng)
         } else {
             1.0
         };
-        let log = self.slow + self.host.jitter * normal(rng) + (shared * stolen).ln();
-        self.pass(rng, SLICE * log.exp());
-        log
+        let [own, common] = two_normals(rng);
+        let times = stolen * (self.slow + self.jitter * own).exp();
+        let before = self.takes(rng, untimed * times);
+        let seconds = self.takes(rng, timed * times);
+        self.drift(before + seconds, common);
+        seconds / timed
     }
 
-    /// The slow noise is an Ornstein-Uhlenbeck process, whose step is exact.
-    fn pass(&mut self, rng: &mut ChaCha8Rng, seconds: f64) {
+    /// Seconds for what takes so many without others.
+    fn takes(&mut self, rng: &mut ChaCha8Rng, alone: f64) -> f64 {
+        match &mut self.others {
+            Some(others) => others.stretch(rng, alone),
+            None => alone,
+        }
+    }
+
+    /// The slow noise is an Ornstein-Uhlenbeck process, whose step is exact. By a standard
+    /// normal number.
+    fn drift(&mut self, seconds: f64, step: f64) {
         let (sd, memory) = self.host.drift;
         let kept = (-seconds / memory).exp();
-        self.slow = kept * self.slow + sd * (1.0 - kept * kept).sqrt() * normal(rng);
-        self.stays -= seconds;
-        if self.stays <= 0.0 {
-            self.burst = !self.burst;
-            self.stays = if self.burst {
-                0.05 + 0.45 * uniform(rng)
-            } else {
-                quiet(rng, self.host)
-            };
-        }
+        self.slow = kept * self.slow + sd * (1.0 - kept * kept).sqrt() * step;
     }
 }
 
-/// Seconds until the next burst.
-fn quiet(rng: &mut ChaCha8Rng, host: Host) -> f64 {
-    -(1.0 - uniform(rng)).ln() / host.bursts
+/// Others in their turns of work and pause.
+struct Turns {
+    others: Others,
+    at_work: bool,
+    /// For how many seconds this stays so.
+    stays: f64,
+}
+
+impl Turns {
+    /// At some moment amid them.
+    fn begun(rng: &mut ChaCha8Rng, others: Others) -> Self {
+        let [work, pause] = [others.work, others.pause].map(Span::mean);
+        let at_work = uniform(rng) < work / (work + pause);
+        let span = if at_work { others.work } else { others.pause };
+        Self {
+            others,
+            at_work,
+            stays: span.left(rng),
+        }
+    }
+
+    /// Seconds for what takes so many alone; they pass.
+    fn stretch(&mut self, rng: &mut ChaCha8Rng, alone: f64) -> f64 {
+        let (mut left, mut passed) = (alone, 0.0);
+        loop {
+            let times = if self.at_work { self.others.times } else { 1.0 };
+            let seconds = left * times;
+            if seconds <= self.stays {
+                self.stays -= seconds;
+                return passed + seconds;
+            }
+            left -= self.stays / times;
+            passed += self.stays;
+            self.change(rng);
+        }
+    }
+
+    fn change(&mut self, rng: &mut ChaCha8Rng) {
+        self.at_work = !self.at_work;
+        let span = if self.at_work {
+            self.others.work
+        } else {
+            self.others.pause
+        };
+        self.stays = span.draw(rng);
+    }
 }
 
 #[cfg(test)]
@@ -279,7 +453,8 @@ mod tests {
     const SLICES: usize = 50_000;
 
     fn block(host: Host, cells: &[Cell], slices: usize, order: Order) -> Block {
-        Block::draw(&mut ChaCha8Rng::seed_from_u64(1), host, cells, slices, order)
+        let slicing = Slicing::long(slices);
+        Block::draw(&mut ChaCha8Rng::seed_from_u64(1), host, cells, slicing, order)
     }
 
     fn logs(costs: &[f64]) -> Vec<f64> {
@@ -302,7 +477,7 @@ mod tests {
         let costs = logs(&alone.costs[0]);
         about(sd(&costs), 0.1, 0.01);
         // Of the spread 1 % is jitter, which is not remembered.
-        about(lag1(&costs), (-SLICE / 0.2).exp() / 1.01, 0.01);
+        about(lag1(&costs), (-0.011_f64 / 0.2).exp() / 1.01, 0.01);
     }
 
     #[test]
@@ -323,6 +498,48 @@ mod tests {
         about(share(still(Host::OFTEN_STOLEN_FROM), 1.05), 0.2, 0.01);
         // 0.275 s of 2.275 s; twice the cost is half as many slices.
         about(share(still(Host::SHARED), 1.5), 0.1375 / 2.1375, 0.02);
+    }
+
+    #[test]
+    fn others_work_and_pause_in_turns() {
+        let still = |host| Host {
+            drift: (0.0, 1.0),
+            jitter: 0.0,
+            ..host
+        };
+        let costs = |host, slicing| {
+            let mut rng = ChaCha8Rng::seed_from_u64(1);
+            let block = Block::draw(&mut rng, still(host), &[Cell::default()], slicing, Order::Rounds);
+            block.costs[0].clone()
+        };
+        // As much time in either mode: 1.35 as many slices in the quick one.
+        let modes = costs(Host::TWO_SLOW_MODES, Slicing::short(SLICES));
+        about(mean(&modes), 2.0 / (1.0 + 1.35_f64.recip()), 0.01);
+        let amid = |costs: &[f64]| {
+            let amid = |cost: &&f64| **cost > 1.0 + 1e-9 && **cost < 1.35 - 1e-9;
+            crate::noise::as_float(costs.iter().filter(amid).count()) / crate::noise::as_float(costs.len())
+        };
+        // One change in 50 ms, which a slice of 2 or 10 ms meets in its course.
+        let modes = |slicing| costs(Host::TWO_MODES, slicing);
+        about(Some(amid(&modes(Slicing::short(SLICES)))), 2.35 / 50.0, 0.005);
+        about(Some(amid(&modes(Slicing::long(SLICES)))), 11.75 / 50.0, 0.02);
+        // 50 ms of 250; twice the cost is half as many slices.
+        about(
+            mean(&costs(Host::SHARED_BRIEFLY, Slicing::short(SLICES))),
+            1.0 / 0.9,
+            0.01,
+        );
+    }
+
+    #[test]
+    fn a_short_slice_has_the_jitter_of_fewer_moments() {
+        let costs = |slicing| {
+            let mut rng = ChaCha8Rng::seed_from_u64(1);
+            let block = Block::draw(&mut rng, Host::QUIET, &[Cell::default()], slicing, Order::Rounds);
+            sd(&logs(&block.costs[0]))
+        };
+        about(costs(Slicing::long(SLICES)), 0.003, 1e-4);
+        about(costs(Slicing::short(SLICES)), 0.003 * 5.0_f64.sqrt(), 2e-4);
     }
 
     #[test]
@@ -358,7 +575,7 @@ mod tests {
         };
         let lucks = (0..2_000).map(|seed| {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            let costs = &Block::draw(&mut rng, still, &[cell], 5, Order::Rounds).costs[0];
+            let costs = &Block::draw(&mut rng, still, &[cell], Slicing::long(5), Order::Rounds).costs[0];
             assert!([costs[2], costs[4], costs[3]] == [costs[0], costs[0], costs[1]]);
             costs[0].ln() - costs[1].ln()
         });

@@ -1,9 +1,9 @@
 //! What the processes of a cell keep for life, which no number of rounds takes away: the
 //! mean of the medians of the two processes beside the median over all rounds.
 
-use super::rounds::{BLOCKS, ROUNDS, differs, group, half_width, judged};
+use super::rounds::{BLOCKS, ROUNDS, differs, group, half_width, judged_by};
 use crate::simulate::Experiment;
-use crate::slices::{Block, Cell, Host, Order};
+use crate::slices::{Block, Cell, Host, Order, Slicing};
 use crate::sums::{Found, Total, add, count};
 use crate::table::{Claim, Row, Scale};
 use rand_chacha::ChaCha8Rng;
@@ -60,8 +60,8 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         stalls(30, 3.0, [0.58, 0.1], [0.057, 0.04]),
         stalls(10, 0.3, [0.23, 0.26], [0.016, 0.022]),
         stalls(10, 3.0, [1.0, 0.28], [0.099, 0.05]),
-        stalls(4, 0.3, [0.72, 40.4], [0.66, 0.71]),
-        stalls(4, 3.0, [1.78, 40.3], [0.186, 0.723]),
+        stalls(4, 0.3, [0.72, 40.4], [0.66, 0.884]),
+        stalls(4, 3.0, [1.78, 40.3], [0.186, 0.819]),
     ]
 }
 
@@ -73,6 +73,13 @@ const ESTIMATORS: [(&str, Estimator); 2] = [
     ("median over all rounds", over_all),
     ("mean of the processes' medians", of_processes),
 ];
+
+/// As which processes' the rounds are judged by each.
+const PROCESSES: [fn(&Block) -> Vec<usize>; 2] = [as_one, Block::processes];
+
+fn as_one(block: &Block) -> Vec<usize> {
+    vec![0; block.costs[0].len()]
+}
 
 fn over_all(block: &Block) -> Option<f64> {
     median(&losses(block)?)
@@ -102,7 +109,7 @@ fn blocks(
     // The luck of a ratio is that of two processes.
     let each = luck * round / std::f64::consts::SQRT_2;
     cells.iter_mut().for_each(|cell| cell.luck = each);
-    let block = |_| Block::draw(rng, host, &cells, rounds, Order::Rounds);
+    let block = |_| Block::draw(rng, host, &cells, Slicing::long(rounds), Order::Rounds);
     (0..BLOCKS).map(block).collect()
 }
 
@@ -178,8 +185,8 @@ impl Experiment for Coverage {
 
     fn draw(&self, rng: &mut ChaCha8Rng, sums: &mut [f64]) {
         let blocks = blocks(rng, self.site, self.luck, None, ROUNDS);
-        for (sum, (_, estimate)) in ESTIMATORS.into_iter().enumerate() {
-            if let Some(found) = judged(rng, &figures(&blocks, estimate)) {
+        for (sum, processes) in PROCESSES.into_iter().enumerate() {
+            if let Some(found) = judged_by(rng, &blocks, processes) {
                 count(sums, sum, found.interval.contains(0.0));
             }
         }
@@ -217,8 +224,8 @@ impl Experiment for Stalls {
 
     fn draw(&self, rng: &mut ChaCha8Rng, sums: &mut [f64]) {
         let blocks = blocks(rng, SLOW, self.luck, Some(self.every), ROUNDS);
-        for (i, (_, estimate)) in ESTIMATORS.into_iter().enumerate() {
-            if let Some(found) = judged(rng, &figures(&blocks, estimate)) {
+        for (i, processes) in PROCESSES.into_iter().enumerate() {
+            if let Some(found) = judged_by(rng, &blocks, processes) {
                 add(sums, 3 * i, 100.0 * found.mean);
                 count(sums, 3 * i + 2, differs(&found));
             }

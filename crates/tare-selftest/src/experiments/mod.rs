@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod bca;
+mod beside;
 mod cells;
 mod changes;
 mod designs;
@@ -13,6 +14,7 @@ mod means;
 mod predecessors;
 mod rounds;
 mod savings;
+mod short;
 mod sizes;
 mod stalls;
 mod steadiness;
@@ -38,6 +40,9 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         hosts::all(),
         changes::all(),
         cells::all(),
+        beside::all(),
+        short::all(),
+        adaptive::ended(),
     ];
     subjects.into_iter().flatten().collect()
 }
@@ -54,5 +59,5 @@ fn half_width() -> f64 {
 
 /// A share as it is named in a case: `2 %`.
 fn percent(share: f64) -> String {
-    format!("{} %", (share * 1000.0).round() / 10.0)
+    format!("{} %", (share * 1e5).round() / 1e3)
 }

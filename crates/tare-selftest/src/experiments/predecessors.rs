@@ -3,7 +3,7 @@
 use super::percent;
 use super::rounds::{BLOCKS, ROUNDS};
 use crate::simulate::Experiment;
-use crate::slices::{Block, Cell, Host, Order};
+use crate::slices::{Block, Cell, Host, Order, Slicing};
 use crate::sums::{Found, Total, add, count};
 use crate::table::{Claim, Row, Scale};
 use rand_chacha::ChaCha8Rng;
@@ -51,7 +51,7 @@ impl Predecessor {
         cells[LEAVES].leaves = self.leaves.ln_1p();
         let (mut shifts, mut differences) = (Vec::new(), Vec::new());
         for _ in 0..BLOCKS {
-            let block = Block::draw(rng, self.host, &cells, ROUNDS, Order::Rounds);
+            let block = Block::draw(rng, self.host, &cells, Slicing::long(ROUNDS), Order::Rounds);
             let losses = round_losses(&block.costs[CELL], &block.costs[0])?;
             let before = &block.before[CELL];
             shifts.extend(after(&losses, before, &Some(LEAVES)));

@@ -3,14 +3,14 @@
 
 use super::{margin, percent};
 use crate::simulate::Experiment;
-use crate::slices::{Block, Cell, Host, Order};
+use crate::slices::{Block, Cell, Host, Order, Slicing};
 use crate::sums::{Found, Total, add, count};
 use crate::table::{Claim, Row, Scale};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use tare_stats::{
-    LEVEL, Looks, PairedInference, Question, decide, infer, log_ratio, mean, median, round_losses,
-    t_estimate, typical, understated_by, upper_quartile,
+    LEVEL, Looks, PairedInference, Question, decide, error_of_typical, infer, infer_beside, log_ratio, mean,
+    median, round_losses, t_estimate, typical, understated_by, upper_quartile,
 };
 
 const COVERAGE: &str = "Slices: coverage of the 95 % interval of the typical cost, 10 blocks of 50 rounds";
@@ -27,7 +27,14 @@ pub(super) const ROUNDS: usize = 50;
 
 /// The cases.
 pub fn all() -> Vec<Box<dyn Experiment>> {
-    let covers = |host, cells, effect| Box::new(Typical { host, cells, effect }) as Box<dyn Experiment>;
+    let covers = |host, cells, effect| {
+        Box::new(Typical {
+            cut: LONG,
+            host,
+            cells,
+            effect,
+        }) as Box<dyn Experiment>
+    };
     let wide = |host, figures: [f64; 7]| Box::new(Precision { host, figures }) as Box<dyn Experiment>;
     vec![
         covers(Host::STOLEN_FROM, 4, 0.0),
@@ -61,9 +68,20 @@ pub(super) fn group(cells: usize, cell: Cell) -> Vec<Cell> {
     group
 }
 
-/// So many blocks in rounds.
+/// So many blocks in rounds of long slices.
 pub(super) fn blocks(rng: &mut ChaCha8Rng, host: Host, cells: &[Cell], n: usize) -> Vec<Block> {
-    let block = |_| Block::draw(rng, host, cells, ROUNDS, Order::Rounds);
+    blocks_of(rng, host, cells, Slicing::long(ROUNDS), n)
+}
+
+/// So many blocks in rounds that are cut like this.
+pub(super) fn blocks_of(
+    rng: &mut ChaCha8Rng,
+    host: Host,
+    cells: &[Cell],
+    slicing: Slicing,
+    n: usize,
+) -> Vec<Block> {
+    let block = |_| Block::draw(rng, host, cells, slicing, Order::Rounds);
     (0..n).map(block).collect()
 }
 
@@ -73,18 +91,65 @@ pub(super) fn typical_loss(block: &Block) -> Option<f64> {
 }
 
 /// The same, block by block.
-fn typical_losses(blocks: &[Block]) -> Vec<f64> {
+pub(super) fn typical_losses(blocks: &[Block]) -> Vec<f64> {
     blocks.iter().filter_map(typical_loss).collect()
 }
 
-/// What a report would say of the d of all blocks.
-pub(super) fn judged(rng: &mut ChaCha8Rng, d: &[f64]) -> Option<PairedInference> {
-    let question = Question {
+/// What is asked of the d of a fixed number of blocks.
+pub(super) fn question(rng: &mut ChaCha8Rng) -> Question {
+    Question {
         looks: Looks::None,
         margin: None,
         check: Some(rng.next_u64()),
-    };
-    infer(d, question)
+    }
+}
+
+/// What a report would say of the d of all blocks, the noise of whose rounds is not known.
+pub(super) fn judged(rng: &mut ChaCha8Rng, d: &[f64]) -> Option<PairedInference> {
+    infer(d, question(rng))
+}
+
+/// The d of a block, and its variance by the scatter of rounds alone where that is known.
+pub(super) type Loss = (f64, Option<f64>);
+
+/// What a report says of the losses of all blocks.
+pub(super) fn judged_beside(losses: &[Loss], question: Question) -> Option<PairedInference> {
+    let (d, noise) = beside(losses);
+    match noise {
+        Some(noise) => infer_beside(&d, noise, question),
+        None => infer(&d, question),
+    }
+}
+
+/// The losses, and the noise of rounds that they have at least, if that is known of all.
+pub(super) fn beside(losses: &[Loss]) -> (Vec<f64>, Option<f64>) {
+    let (d, noise): (Vec<f64>, Vec<Option<f64>>) = losses.iter().copied().unzip();
+    let noise: Option<Vec<f64>> = noise.into_iter().collect();
+    (d, noise.as_deref().and_then(mean))
+}
+
+/// The typical loss of the second cell against the first, had these processes done the rounds.
+pub(super) fn loss_by(block: &Block, processes: &[usize]) -> Option<Loss> {
+    let [baseline, cell] = [&block.costs[0], &block.costs[1]];
+    let error = error_of_typical(cell, baseline, processes);
+    Some((typical(cell, baseline, processes)?, error.map(|e| e.powi(2))))
+}
+
+/// What a report says of the typical cost, had these processes done the rounds of each block.
+pub(super) fn judged_by(
+    rng: &mut ChaCha8Rng,
+    blocks: &[Block],
+    processes: fn(&Block) -> Vec<usize>,
+) -> Option<PairedInference> {
+    let losses = blocks
+        .iter()
+        .filter_map(|block| loss_by(block, &processes(block)));
+    judged_beside(&losses.collect::<Vec<_>>(), question(rng))
+}
+
+/// What a report says of the typical cost.
+pub(super) fn judged_typical(rng: &mut ChaCha8Rng, blocks: &[Block]) -> Option<PairedInference> {
+    judged_by(rng, blocks, Block::processes)
 }
 
 /// Whether it is called slower or faster; one comparison is a family of its own.
@@ -93,16 +158,33 @@ pub(super) fn differs(found: &PairedInference) -> bool {
     (2..=4).contains(&row.number())
 }
 
+/// How slices are cut, and what that says of the experiments.
+#[derive(Clone, Copy)]
+pub(super) struct Cut {
+    pub slicing: Slicing,
+    /// Share of the draws.
+    pub share: f64,
+    /// Under which headings the coverage and the false verdicts stand.
+    pub groups: [&'static str; 2],
+}
+
+const LONG: Cut = Cut {
+    slicing: Slicing::long(ROUNDS),
+    share: 0.15,
+    groups: [COVERAGE, ERRORS],
+};
+
 /// A cell of a group against its baseline.
-struct Typical {
-    host: Host,
-    cells: usize,
-    effect: f64,
+pub(super) struct Typical {
+    pub cut: Cut,
+    pub host: Host,
+    pub cells: usize,
+    pub effect: f64,
 }
 
 impl Experiment for Typical {
     fn share(&self) -> f64 {
-        0.15
+        self.cut.share
     }
 
     fn sums(&self) -> usize {
@@ -111,8 +193,9 @@ impl Experiment for Typical {
 
     fn draw(&self, rng: &mut ChaCha8Rng, sums: &mut [f64]) {
         let loss = self.effect.ln_1p();
-        let blocks = blocks(rng, self.host, &group(self.cells, Cell::dearer(loss)), BLOCKS);
-        let Some(found) = judged(rng, &typical_losses(&blocks)) else {
+        let cells = group(self.cells, Cell::dearer(loss));
+        let blocks = blocks_of(rng, self.host, &cells, self.cut.slicing, BLOCKS);
+        let Some(found) = judged_typical(rng, &blocks) else {
             return;
         };
         count(sums, 0, found.interval.contains(loss));
@@ -125,9 +208,10 @@ impl Experiment for Typical {
             Row::new(group, case, Scale::Share, Some(claim), total.share(sum), total)
         };
         let effect = format!(", effect {}", percent(self.effect));
-        let mut rows = vec![row(COVERAGE, &effect, Claim::promise(0.94, 0.965), 0)];
+        let [coverage, errors] = self.cut.groups;
+        let mut rows = vec![row(coverage, &effect, Claim::promise(0.94, 0.965), 0)];
         if self.effect == 0.0 {
-            rows.push(row(ERRORS, "", Claim::promise(0.0, 0.04), 1));
+            rows.push(row(errors, "", Claim::promise(0.0, 0.04), 1));
         }
         rows
     }
@@ -153,7 +237,7 @@ impl Experiment for Contended {
         let loss = self.effect.ln_1p();
         let blocks = blocks(rng, Host::CONTENDED, &group(2, Cell::dearer(loss)), BLOCKS);
         let stretches: Vec<f64> = blocks.iter().flat_map(|b| b.stretches[0].clone()).collect();
-        let Some(plain) = judged(rng, &typical_losses(&blocks)) else {
+        let Some(plain) = judged_typical(rng, &blocks) else {
             return;
         };
         let times = upper_quartile(&stretches).and_then(understated_by);
@@ -185,7 +269,7 @@ impl Experiment for Contended {
 }
 
 /// From the costs of a cell and of its baseline, round by round, to one figure.
-type Estimator = fn(&[f64], &[f64]) -> Option<f64>;
+pub(super) type Estimator = fn(&[f64], &[f64]) -> Option<f64>;
 
 /// What else could be made of the same rounds.
 const ESTIMATORS: [(&str, Estimator); 5] = [
@@ -203,11 +287,11 @@ fn ratio_of_means(x: &[f64], y: &[f64]) -> Option<f64> {
 /// The median of the means of all pairs of values, each with itself as well
 /// (Hodges and Lehmann 1963).
 pub(super) fn hodges_lehmann(values: &[f64]) -> Option<f64> {
-    let pairs = values.iter().enumerate().flat_map(|(i, a)| {
-        let others = values[i..].iter();
-        others.map(move |b| f64::midpoint(*a, *b))
-    });
-    median(&pairs.collect::<Vec<f64>>())
+    let mut means = Vec::with_capacity(values.len() * (values.len() + 1) / 2);
+    for (i, a) in values.iter().enumerate() {
+        means.extend(values[i..].iter().map(|b| f64::midpoint(*a, *b)));
+    }
+    median(&means)
 }
 
 /// The mean without a fifth of the values on either side.
@@ -231,13 +315,21 @@ pub(super) fn half_width(d: &[f64]) -> Option<f64> {
     Some((interval.high - interval.low) / 2.0)
 }
 
+/// Its log, by an estimator.
+pub(super) fn log_width(blocks: &[Block], estimate: Estimator) -> Option<f64> {
+    let d = blocks
+        .iter()
+        .map(|block| estimate(&block.costs[1], &block.costs[0]));
+    half_width(&d.collect::<Option<Vec<f64>>>()?).map(f64::ln)
+}
+
 impl Precision {
     const CELLS: usize = 4;
 
     /// So many blocks, as costs of the cell and of the baseline.
     fn blocks(&self, rng: &mut ChaCha8Rng, order: Order) -> Vec<Block> {
         let cells = [Cell::default(); Self::CELLS];
-        let mut block = || Block::draw(rng, self.host, &cells, ROUNDS, order);
+        let mut block = || Block::draw(rng, self.host, &cells, Slicing::long(ROUNDS), order);
         (0..BLOCKS).map(|_| block()).collect()
     }
 
@@ -245,17 +337,11 @@ impl Precision {
     fn half_widths(&self, rng: &mut ChaCha8Rng) -> Option<Vec<f64>> {
         let rounds = self.blocks(rng, Order::Rounds);
         let pieces = self.blocks(rng, Order::Pieces);
-        let wide = |blocks: &[Block], estimate: Estimator| {
-            let d = blocks
-                .iter()
-                .map(|block| estimate(&block.costs[1], &block.costs[0]));
-            half_width(&d.collect::<Option<Vec<f64>>>()?).map(f64::ln)
-        };
         let mut all = vec![half_width(&typical_losses(&rounds))?.ln()];
         for (_, estimate) in ESTIMATORS {
-            all.push(wide(&rounds, estimate)?);
+            all.push(log_width(&rounds, estimate)?);
         }
-        all.push(wide(&pieces, ratio_of_means)?);
+        all.push(log_width(&pieces, ratio_of_means)?);
         Some(all)
     }
 }

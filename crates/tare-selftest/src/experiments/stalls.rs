@@ -1,7 +1,9 @@
 //! Where the typical and the mean cost of slices part: stalls of one cell, and
 //! noise that is skewed in one cell alone.
 
-use super::rounds::{BLOCKS, blocks, differs, group, hodges_lehmann, judged, trimmed, typical_loss};
+use super::rounds::{
+    BLOCKS, blocks, differs, group, hodges_lehmann, judged, judged_typical, trimmed, typical_loss,
+};
 use crate::noise::as_float;
 use crate::simulate::Experiment;
 use crate::slices::{Block, Cell, Host};
@@ -98,7 +100,7 @@ impl Experiment for Stalls {
             ..Cell::default()
         };
         let blocks = blocks(rng, self.host, &group(CELLS, cell), BLOCKS);
-        if let Some(found) = judged(rng, &figures(&blocks, typical_loss)) {
+        if let Some(found) = judged_typical(rng, &blocks) {
             add(sums, 0, found.mean);
             count(sums, 2, differs(&found));
         }
