@@ -39,6 +39,14 @@ pub trait Sliced {
         None
     }
 
+    /// A slice begins, with its lead-in: what is to be done now and then, and not timed.
+    ///
+    /// # Errors
+    /// [`KernelError`] if it cannot be done.
+    fn prepare(&mut self) -> Result<(), KernelError> {
+        Ok(())
+    }
+
     /// The lead-in is over: what comes now is timed.
     fn begin(&mut self) {}
 
@@ -192,6 +200,7 @@ fn parse(line: &[u8]) -> Result<Order, String> {
 
 fn carry_out(kernel: &mut dyn Sliced, order: Order, slice: &mut Slice) -> Result<(), KernelError> {
     let begun_ns = clock::now_ns();
+    kernel.prepare()?;
     if order.lead > 0 {
         kernel.work(order.lead, &mut slice.parts)?;
     }

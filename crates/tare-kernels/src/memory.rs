@@ -8,6 +8,9 @@ use crate::error::KernelError;
 use std::io;
 use std::ptr::NonNull;
 
+/// Bytes of a huge page on x86-64.
+const HUGE_PAGE: usize = 2 << 20;
+
 /// Maps so many bytes, private and anonymous. No page is touched, and nobody gives it back.
 ///
 /// # Errors
@@ -65,6 +68,14 @@ impl Mapping {
         Ok(mapping)
     }
 
+    /// What holds the numbers.
+    pub fn pages(&self) -> Pages {
+        Pages {
+            start: self.start.cast(),
+            bytes: self.len * size_of::<f64>(),
+        }
+    }
+
     /// The numbers.
     pub fn as_slice(&self) -> &[f64] {
         // SAFETY: as below; `&self` excludes writers.
@@ -77,6 +88,48 @@ impl Mapping {
         // did not overflow, or mmap would have failed), is zeroed by the kernel
         // and lives until drop; `&mut self` makes the access exclusive.
         unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+/// The pages of a mapping of whole pages, apart from the numbers on them.
+#[derive(Debug)]
+pub struct Pages {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+impl Pages {
+    /// Puts others in their place, huge ones where the system has any to give, at the same address and with the same contents.
+    ///
+    /// # Errors
+    /// [`KernelError::Map`] if the kernel refuses.
+    ///
+    /// # Safety
+    /// The mapping is still there, and nobody reads or writes it meanwhile.
+    pub unsafe fn renew(&self) -> Result<(), KernelError> {
+        let Self { start, bytes } = *self;
+        let spare = map(bytes + HUGE_PAGE)?;
+        // Huge pages move whole between addresses that lie alike to their borders.
+        let before = start.addr().get().wrapping_sub(spare.addr().get()) % HUGE_PAGE;
+        // SAFETY: `before` is under a huge page, by which the spare range is longer. Of that range one part takes the contents
+        // and then the place of the old pages, which the caller says nobody uses; the parts before and after it are given back.
+        unsafe {
+            let others = spare.add(before);
+            libc::madvise(others.as_ptr().cast(), bytes, libc::MADV_HUGEPAGE);
+            start.copy_to_nonoverlapping(others, bytes);
+            let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+            let moved = libc::mremap(others.as_ptr().cast(), bytes, bytes, flags, start.as_ptr());
+            let source = io::Error::last_os_error();
+            if before > 0 {
+                libc::munmap(spare.as_ptr().cast(), before);
+            }
+            libc::munmap(others.add(bytes).as_ptr().cast(), HUGE_PAGE - before);
+            if moved == libc::MAP_FAILED {
+                libc::munmap(others.as_ptr().cast(), bytes);
+                return Err(KernelError::Map { bytes, source });
+            }
+        }
+        Ok(())
     }
 }
 
@@ -101,6 +154,25 @@ mod tests {
             assert!(numbers.iter().all(|x| *x == 0.0));
             numbers[4999] = 1.0;
             assert_eq!(numbers.len(), 5000);
+        }
+    }
+
+    #[test]
+    fn other_pages_hold_the_same_numbers_at_the_same_place() {
+        for len in [512, 512 * 700, 512 * 5000] {
+            let mut mapping = Mapping::of_huge_pages(len).unwrap();
+            let numbers = mapping.as_mut_slice();
+            (0_u32..)
+                .zip(&mut *numbers)
+                .for_each(|(i, number)| *number = i.into());
+            let address = numbers.as_ptr().addr();
+            for _ in 0..3 {
+                // SAFETY: nobody uses the numbers meanwhile.
+                unsafe { mapping.pages().renew() }.unwrap();
+            }
+            let numbers = mapping.as_slice();
+            assert_eq!(numbers.as_ptr().addr(), address);
+            assert!((0_u32..).zip(numbers).all(|(i, number)| *number == f64::from(i)));
         }
     }
 

@@ -4,7 +4,7 @@ use super::loops::{Loop, SCALAR};
 use crate::clock;
 use crate::error::KernelError;
 use crate::isa::Granted;
-use crate::memory::Mapping;
+use crate::memory::{Mapping, Pages};
 use crate::report::worse;
 use std::ops::Range;
 
@@ -34,6 +34,11 @@ impl Arrays {
             b: map()?,
             c: map()?,
         })
+    }
+
+    /// The pages of each, one array after another.
+    pub fn pages(&self) -> [Pages; 3] {
+        [&self.a, &self.b, &self.c].map(Mapping::pages)
     }
 
     /// One part for each thread, as even as whole pages allow.

@@ -264,6 +264,7 @@ impl<'a> Recorder<'a> {
 
     /// How long a block may take for as many to fit into the budget as the first look needs, in seconds.
     fn room(&self, block: u32) -> Option<f64> {
+        self.looks.as_ref()?;
         let until_look = FEWEST.checked_sub(block).filter(|blocks| *blocks > 0)?;
         Some(self.budget_left()? / f64::from(until_look))
     }

@@ -78,6 +78,10 @@ pub(crate) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
     let all = open.len();
     let mut near: Vec<_> = open.into_iter().filter(is_near).collect();
     near.sort_by_key(|(_, more)| *more);
+    let can_go_on = |of: &(&Comparison, Option<u64>)| of.1.is_some_and(|more| goes_on(analysis, more));
+    if near.iter().any(can_go_on) {
+        near.retain(can_go_on);
+    }
     // Together they may take hours: those that are settled soonest are told.
     let bearable = |n: &usize| {
         let more = near[n - 1].1.unwrap_or(1);
@@ -108,18 +112,18 @@ fn is_bearable(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], more: u
 
 /// Blocks to be run for so many more than there are. Those of a file count again if its looks allow for more.
 fn to_run(analysis: &Analysis, more: u64) -> u64 {
-    if goes_on(analysis) {
+    if goes_on(analysis, more) {
         more
     } else {
         analysis.run.blocks as u64 + more
     }
 }
 
-/// Whether a file can be gone on with: blocks are added to a study by looks alone. To one whose number was fixed beforehand
-/// they would be added after a look at its result, which makes verdicts of chance.
-fn goes_on(analysis: &Analysis) -> bool {
-    let last = u64::from(LOOKS[LOOKS.len() - 1]);
-    !analysis.study.protocol.stopping.is_fixed() && (analysis.run.blocks as u64) < last
+/// Whether a file can be gone on with for so many blocks: they are added to a study by looks alone. To one whose number was
+/// fixed beforehand they would be added after a look at its result, which makes verdicts of chance.
+fn goes_on(analysis: &Analysis, more: u64) -> bool {
+    let blocks = analysis.run.blocks as u64 + more;
+    !analysis.study.protocol.stopping.is_fixed() && blocks <= u64::from(LOOKS[LOOKS.len() - 1])
 }
 
 /// How long so many blocks of what is chosen take, in seconds, by those that were run.
@@ -212,7 +216,7 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
         what = format!("{} of the {of} inconclusive rows", names.len());
     }
     if names.len() < of {
-        rows += "; each of the others needs over an hour more, or a quieter host";
+        rows += "; each of the others needs far more, or a quieter host";
     }
     let chosen = Chosen::of(analysis, open);
     let seconds = time(analysis, &chosen, to_run(analysis, more));
@@ -224,7 +228,7 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
     let or_more = if is_busy { " or more" } else { "" };
     let time = seconds.map(|seconds| format!(", in about {}{or_more}", about(seconds)));
     let words = format!("To decide {what}{}, ", time.unwrap_or_default());
-    if goes_on(analysis) {
+    if goes_on(analysis, more) {
         return Open {
             words: words + "go on with",
             command: Some(going_on(analysis, more, seconds, place)),

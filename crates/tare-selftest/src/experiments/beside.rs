@@ -132,7 +132,7 @@ impl Experiment for Quiet {
             |group, claim, sum| Row::new(group, self.1, Scale::Share, Some(claim), total.share(sum), total);
         vec![
             row(COVERAGE, Claim::promise(0.94, 0.965), 0),
-            row(WIDENED, Claim::told(0.008), 1),
+            row(WIDENED, Claim::told(0.022), 1),
         ]
     }
 }

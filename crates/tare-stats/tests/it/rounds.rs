@@ -1,7 +1,9 @@
 //! What holds for the rounds of any block.
 
 use proptest::prelude::*;
-use tare_stats::{after, median, round_losses, stall_share, typical};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use tare_stats::{after, error_of_typical, mean, median, round_losses, sd, stall_share, typical};
 
 fn cost() -> impl Strategy<Value = f64> {
     (-5.0..5.0_f64).prop_map(f64::exp)
@@ -136,5 +138,28 @@ proptest! {
         let before: Vec<u8> = slices.iter().map(|s| s.2).collect();
         let figures = [typical(&x, &y, &before), stall_share(&x, &y), after(&x, &before, &0)];
         prop_assert!(figures.into_iter().flatten().all(f64::is_finite));
+    }
+}
+
+/// Over many blocks the squared error by rounds is the variance of the typical loss.
+#[test]
+fn the_error_by_rounds_is_what_blocks_of_mere_rounds_differ_by() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    for rounds in [20, 25, 60, 125] {
+        let block = |_| {
+            // Two-sided exponential noise.
+            let costs: Vec<f64> = (0..rounds)
+                .map(|_| {
+                    rng.random_range(f64::MIN_POSITIVE..1.0_f64).powf(0.01)
+                        / rng.random_range(f64::MIN_POSITIVE..1.0_f64).powf(0.01)
+                })
+                .collect();
+            let (ones, one) = (vec![1.0; rounds], vec![0; rounds]);
+            let loss = typical(&costs, &ones, &one).unwrap();
+            (loss, error_of_typical(&costs, &ones, &one).unwrap().powi(2))
+        };
+        let (losses, squares): (Vec<f64>, Vec<f64>) = (0..2000).map(block).unzip();
+        let ratio = mean(&squares).unwrap() / sd(&losses).unwrap().powi(2);
+        assert!((0.88..1.15).contains(&ratio), "{rounds} rounds: {ratio}");
     }
 }
