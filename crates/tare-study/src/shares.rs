@@ -66,13 +66,8 @@ impl Shares {
         })
     }
 
-    /// A block takes about so many seconds if each trial has the same time, by the plan.
-    pub fn expect(&mut self, seconds: f64) {
-        self.beside = (seconds - self.seconds()).max(0.0);
-    }
-
-    /// The block under way took so many seconds.
-    pub fn end_block(&mut self, seconds: f64) {
+    /// A block with these shares takes so many seconds, by the plan or as it was seen to.
+    pub fn took(&mut self, seconds: f64) {
         self.beside = (seconds - self.seconds()).max(0.0);
     }
 
@@ -208,7 +203,7 @@ mod tests {
     fn what_a_budget_leaves_is_shared_out() {
         let shared = |room| {
             let mut shares = shares(4.0, 0.01);
-            shares.expect(14.0);
+            shares.took(14.0);
             shares.begin_block(1, Some(room));
             ["noisy", "quiet"].map(|of| shares.share(of))
         };
@@ -222,7 +217,7 @@ mod tests {
     #[test]
     fn what_ten_blocks_will_not_tell_is_known_from_the_noise_of_rounds() {
         let mut shares = shares(4.0, 0.01);
-        shares.expect(14.0);
+        shares.took(14.0);
         let noisy = shares.noisy();
         let [told] = &noisy[..] else {
             panic!("{noisy:?}");

@@ -84,8 +84,8 @@ impl<'a> Team<'a> {
 impl Sliced for Team<'_> {
     fn prepare(&mut self) -> Result<(), KernelError> {
         self.slices += 1;
-        let (times, now) = (self.slices / RENEWED_AFTER, self.slices % RENEWED_AFTER == 0);
-        if now {
+        if self.slices.is_multiple_of(RENEWED_AFTER) {
+            let times = self.slices / RENEWED_AFTER;
             // SAFETY: the arrays outlive the threads, which wait for their next job, and this one is here.
             unsafe { self.pages[times % 3].renew() }?;
         }

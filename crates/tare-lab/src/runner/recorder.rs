@@ -87,7 +87,7 @@ impl<'a> Recorder<'a> {
         let looks = progress.looks.take().or_else(|| Looks::of(study));
         let mut shares = progress.shares.take().or_else(|| Shares::of(study));
         let of_block = eta.planned(plan::trials_per_block(study));
-        shares.iter_mut().for_each(|shares| shares.expect(of_block));
+        shares.iter_mut().for_each(|shares| shares.took(of_block));
         Self {
             ahead: ahead(study, looks.as_ref()),
             study,
@@ -290,7 +290,7 @@ impl<'a> Recorder<'a> {
         let Some((shares, seconds)) = self.shares.as_mut().zip(took) else {
             return;
         };
-        shares.end_block(seconds);
+        shares.took(seconds);
         if block + 1 == FORESEEN_AFTER {
             self.foresee(seconds);
         }

@@ -413,7 +413,7 @@ fn a_server_that_is_apart_has_a_box_of_its_own() {
     assert_eq!(of_db(tare.records_of("r.jsonl", "box")), platforms.len());
     assert_eq!(of_db(tare.records_of("r.jsonl", "removed")), platforms.len());
     let plan = tare
-        .ok("plan -p native -w ./w.toml --cpus 1 --memory 256M")
+        .ok("plan -p native -w ./w.toml --cpus 1 --memory 256M --blocks 10")
         .stdout;
     let plan = plan.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(

@@ -162,7 +162,7 @@ fn two_workloads_of_each_kind_run_natively_and_in_a_container() {
     let _alone = alone();
     let programs = ["sysbench", "openssl", "sqlite3", "redis-server"];
     if programs.into_iter().all(installed) {
-        let workloads = "syscall,stream,sysbench-cpu,openssl-sha256,sqlite?rows=100,redis-get";
+        let workloads = "syscall,stream?size=32M,sysbench-cpu,openssl-sha256,sqlite?rows=100,redis-get";
         let options = "--image none --provisioning pinned --cpus 1 --memory 1G";
         run_natively_and_in_a_container(&format!("-w {workloads} {options}"), 6);
     }
