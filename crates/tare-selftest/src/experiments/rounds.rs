@@ -27,14 +27,7 @@ pub(super) const ROUNDS: usize = 50;
 
 /// The cases.
 pub fn all() -> Vec<Box<dyn Experiment>> {
-    let covers = |host, cells, effect| {
-        Box::new(Typical {
-            cut: LONG,
-            host,
-            cells,
-            effect,
-        }) as Box<dyn Experiment>
-    };
+    let covers = |host, cells, effect| Typical::case(LONG, host, cells, effect);
     let wide = |host, figures: [f64; 7]| Box::new(Precision { host, figures }) as Box<dyn Experiment>;
     vec![
         covers(Host::STOLEN_FROM, 4, 0.0),
@@ -180,6 +173,18 @@ pub(super) struct Typical {
     pub host: Host,
     pub cells: usize,
     pub effect: f64,
+}
+
+impl Typical {
+    /// A case of its own.
+    pub(super) fn case(cut: Cut, host: Host, cells: usize, effect: f64) -> Box<dyn Experiment> {
+        Box::new(Self {
+            cut,
+            host,
+            cells,
+            effect,
+        })
+    }
 }
 
 impl Experiment for Typical {

@@ -37,18 +37,12 @@ const ESTIMATORS: [(&str, Estimator); 3] = [
 
 /// The cases.
 pub fn all() -> Vec<Box<dyn Experiment>> {
-    let covers = |host, cells, effect| {
-        Box::new(Typical {
-            cut: Cut {
-                slicing: SHORT,
-                share: 0.04,
-                groups: [COVERAGE, ERRORS],
-            },
-            host,
-            cells,
-            effect,
-        }) as Box<dyn Experiment>
+    let cut = Cut {
+        slicing: SHORT,
+        share: 0.04,
+        groups: [COVERAGE, ERRORS],
     };
+    let covers = |host, cells, effect| Typical::case(cut, host, cells, effect);
     let wide = |host, figures: [f64; 5]| Box::new(Widths { host, figures }) as Box<dyn Experiment>;
     vec![
         covers(Host::TWO_MODES, 2, 0.0),
