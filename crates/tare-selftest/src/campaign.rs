@@ -4,8 +4,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use tare_stats::{
-    LEVEL, Looks, PairedInference, Question, Row, Sample, decide, error_of_typical, infer_beside, log_ratio,
-    mean, typical, understated_by, upper_quartile, welch,
+    LEVEL, Looks, PairedInference, Question, Row, Sample, decide, error_of_typical, infer_beside, least_noise, log_ratio,
+    typical, understated_by, upper_quartile, welch,
 };
 
 /// Fewest pairs of a verdict.
@@ -126,8 +126,7 @@ impl Campaign {
             check: Some(self.seed),
         };
         let times = self.understated().unwrap_or(1.0);
-        let noise: Option<Vec<f64>> = self.pairs.iter().map(|pair| pair.noise).collect();
-        let noise = noise.as_deref().and_then(mean).unwrap_or(0.0);
+        let noise = least_noise(self.pairs.iter().map(|pair| pair.noise));
         let inference = infer_beside(&d, noise, question)?.understated(times, question.margin);
         // One comparison is a family of one: Holm leaves its p as it is.
         let row = decide(inference.interval, inference.p_t?, margin);

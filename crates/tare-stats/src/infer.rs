@@ -231,15 +231,19 @@ fn exceeds(d: &[f64], noise: f64) -> bool {
 /// Everything that is reported of one comparison from its d in the order of the
 /// blocks: `METHODOLOGY.md`, "Inference". At least 2 values.
 pub fn infer(d: &[f64], question: Question) -> Option<PairedInference> {
-    of_shape(d, Shape::of(d), question)
+    infer_beside(d, 0.0, question)
 }
 
-/// The same where each d is known to have independent noise of this variance at least, that of its rounds.
+/// The independent noise that each value has at least, given the variance of each by its rounds; 0 where it is not known
+/// of all.
+pub fn least_noise(variances: impl IntoIterator<Item = Option<f64>>) -> f64 {
+    let known: Option<Vec<f64>> = variances.into_iter().collect();
+    known.as_deref().and_then(mean).unwrap_or(0.0)
+}
+
+/// As [`infer`], of values that have independent noise of this variance at least ([`least_noise`]).
 pub fn infer_beside(d: &[f64], noise: f64, question: Question) -> Option<PairedInference> {
-    of_shape(d, Shape::of(d).beside(noise), question)
-}
-
-fn of_shape(d: &[f64], shape: Shape<'_>, question: Question) -> Option<PairedInference> {
+    let shape = Shape::of(d).beside(noise);
     let Question {
         looks,
         margin,

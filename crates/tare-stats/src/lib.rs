@@ -45,7 +45,7 @@ pub use decide::{Row, decide};
 pub use drift::{Steps, steps};
 pub use holm::{holm, holm_factors};
 pub use hosts::{AcrossHosts, FEWEST_HOSTS, HostEstimate, across_hosts};
-pub use infer::{LEVEL, Looks, Odd, PairedInference, Question, infer, infer_beside};
+pub use infer::{LEVEL, Looks, Odd, PairedInference, Question, infer, infer_beside, least_noise};
 pub use latencies::Latencies;
 pub use levels::{Levels, levels};
 pub use line::{Line, line};

@@ -84,6 +84,23 @@ pub struct Aim {
     pub margin: Option<f64>,
 }
 
+impl Aim {
+    /// How far an interval may reach to either side of such a mean to be narrow enough.
+    pub fn narrow(&self, mean: f64) -> f64 {
+        match self.margin {
+            Some(_) => self.half_width.max(SHARE_OF_MEAN * mean.abs()),
+            None => self.half_width,
+        }
+    }
+
+    /// About how far it may reach for a comparison of such a mean to be settled by whichever rule: the interval at
+    /// [`LOOK_PRECISE`], which tells what lies beyond the margin, is twice as wide.
+    pub fn enough(&self, mean: f64) -> f64 {
+        let beyond = self.margin.map_or(0.0, |margin| (mean.abs() - margin) / 2.0);
+        self.narrow(mean).max(beyond)
+    }
+}
+
 /// Looks at `d`, the losses in logs of a comparison over the blocks so far, each of which has independent noise of at
 /// least this variance: that of its rounds.
 ///
@@ -120,14 +137,12 @@ impl Look {
 
     /// The rule that would settle it, were no flag up.
     fn settled(&self, aim: Aim) -> Option<Judgement> {
-        let is_within = |half_width| (self.interval.high - self.interval.low) / 2.0 <= half_width;
-        let Some(margin) = aim.margin else {
-            return is_within(aim.half_width).then_some(Judgement::Narrow);
-        };
+        if (self.interval.high - self.interval.low) / 2.0 <= aim.narrow(self.mean) {
+            return Some(Judgement::Narrow);
+        }
+        let margin = aim.margin?;
         let Interval { low, high } = self.precise;
-        if is_within(aim.half_width.max(SHARE_OF_MEAN * self.mean.abs())) {
-            Some(Judgement::Narrow)
-        } else if -margin < low && high < margin {
+        if -margin < low && high < margin {
             Some(Judgement::Within)
         } else if low >= margin || high <= -margin {
             Some(Judgement::Beyond)

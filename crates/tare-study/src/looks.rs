@@ -8,7 +8,7 @@
 mod losses;
 
 use crate::plan::trials_per_block;
-use losses::{Losses, noise};
+use losses::Losses;
 use std::collections::{BTreeMap, BTreeSet};
 use tare_model::group::GroupRecord;
 use tare_model::looks::{LookFigures, LookJudgement, LookRecord, LookedAt};
@@ -16,8 +16,8 @@ use tare_model::metric::Metric;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::results::{Record, Results, TrialRecord};
 use tare_model::size::counted;
-use tare_model::study::{Against, Cell, Stopping, Study};
-use tare_stats::{Aim, Judgement, LOOKS, Look, look, next_look};
+use tare_model::study::{Against, Cell, Protocol, Stopping, Study};
+use tare_stats::{Aim, Judgement, LOOKS, Look, least_noise, look, next_look};
 
 /// Why a study cannot be adaptive.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -90,17 +90,27 @@ pub struct Looks {
     taken: u32,
 }
 
+/// What is enough of a comparison; of a study of so many blocks, what would be if it were adaptive.
+pub(crate) fn aim(protocol: &Protocol) -> Aim {
+    let margin = protocol.margin.ln_1p();
+    match protocol.stopping {
+        Stopping::Fixed => Aim {
+            half_width: margin / 2.0,
+            margin: Some(margin),
+        },
+        Stopping::Adaptive { half_width, precise } => Aim {
+            half_width,
+            margin: (!precise).then_some(margin),
+        },
+    }
+}
+
 impl Looks {
     /// Before the first block; `None` if every cell runs in every block.
     pub fn of(study: &Study) -> Option<Self> {
-        let Stopping::Adaptive { half_width, precise } = study.protocol.stopping else {
-            return None;
-        };
-        Some(Self {
-            aim: Aim {
-                half_width,
-                margin: (!precise).then(|| study.protocol.margin.ln_1p()),
-            },
+        let is_fixed = study.protocol.stopping.is_fixed();
+        (!is_fixed).then(|| Self {
+            aim: aim(&study.protocol),
             comparisons: comparisons(study),
             losses: Losses::default(),
             settled: BTreeMap::new(),
@@ -193,7 +203,7 @@ impl Looks {
         let tried = self.losses.tried(comparison);
         let lost = tried.iter().filter(|block| !by_block.contains_key(block)).count();
         let losses: Vec<f64> = by_block.values().map(|loss| loss.in_logs).collect();
-        let looked = look(&losses, noise(by_block.into_values()), self.aim);
+        let looked = look(&losses, least_noise(by_block.values().map(|loss| loss.noise)), self.aim);
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         LookedAt {
             cell: comparison.cell.clone(),

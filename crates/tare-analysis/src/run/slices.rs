@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Metric;
 use tare_model::rounds::{Rounds, Slices};
-use tare_stats::{CPU_BOUND, PairedInference, Question, infer, infer_beside, mean};
+use tare_stats::{CPU_BOUND, PairedInference, Question, infer, infer_beside, least_noise, mean};
 use tare_stats::{error_of_typical, stall_share, typical, understated_by, upper_quartile};
 
 /// The figures of one metric's slices. Every interval is over blocks: rounds and
@@ -49,11 +49,10 @@ impl SliceFigures {
     /// Of these losses, in as many blocks, what they say: beside the noise of rounds, if all are of slices.
     pub(super) fn infer(&mut self, losses: &[f64], question: Question) -> Option<PairedInference> {
         // What blocks in one piece add is not known.
-        let noise = noise(&self.by_block).filter(|_| self.blocks == losses.len());
-        let found = beside(losses, noise, question)?;
-        self.of_rounds = noise
-            .map(|noise| noise / found.sd.powi(2))
-            .filter(|share| share.is_finite());
+        let of_slices = self.blocks == losses.len();
+        let noise = if of_slices { noise(&self.by_block) } else { 0.0 };
+        let found = infer_beside(losses, noise, question)?;
+        self.of_rounds = Some(noise / found.sd.powi(2)).filter(|share| *share > 0.0 && share.is_finite());
         Some(found)
     }
 
@@ -175,7 +174,7 @@ pub(super) fn figures(
     Some(SliceFigures {
         blocks: by_block.len(),
         rounds: by_block.iter().map(|b| b.rounds).sum(),
-        typical: beside(&typical, noise(&by_block), unchecked(question))
+        typical: infer_beside(&typical, noise(&by_block), unchecked(question))
             .map(|found| found.understated(contended.unwrap_or(1.0), None))
             .and_then(cost),
         mean: over_blocks(|b| Some(b.mean)).and_then(cost),
@@ -205,17 +204,8 @@ fn unchecked(question: Question) -> Question {
     }
 }
 
-/// Variance of d by the scatter of rounds alone, a mean over the blocks.
-fn noise(by_block: &[BlockOfSlices]) -> Option<f64> {
-    let errors: Option<Vec<f64>> = by_block.iter().map(|b| Some(b.error?.powi(2))).collect();
-    mean(&errors?)
-}
-
-fn beside(losses: &[f64], noise: Option<f64>, question: Question) -> Option<PairedInference> {
-    match noise {
-        Some(noise) => infer_beside(losses, noise, question),
-        None => infer(losses, question),
-    }
+fn noise(by_block: &[BlockOfSlices]) -> f64 {
+    least_noise(by_block.iter().map(|b| Some(b.error?.powi(2))))
 }
 
 /// Only where CPU time is known in every block: else its blocks would be a selection.

@@ -251,7 +251,7 @@ impl Adaptive {
         for blocks in looks.filter(|look| *look <= self.blocks) {
             losses.extend((losses.len()..blocks).filter_map(|_| self.source.block(rng, truth)));
             let (d, noise) = beside(&losses);
-            if self.rule.ends(&d, noise.unwrap_or(0.0), margin / 2.0, margin) {
+            if self.rule.ends(&d, noise, margin / 2.0, margin) {
                 return losses;
             }
         }

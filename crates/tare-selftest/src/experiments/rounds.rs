@@ -9,7 +9,7 @@ use crate::table::{Claim, Row, Scale};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use tare_stats::{
-    LEVEL, Looks, PairedInference, Question, decide, error_of_typical, infer, infer_beside, log_ratio, mean,
+    LEVEL, Looks, PairedInference, Question, decide, error_of_typical, infer, infer_beside, least_noise, log_ratio, mean,
     median, round_losses, t_estimate, typical, understated_by, upper_quartile,
 };
 
@@ -108,17 +108,13 @@ pub(super) type Loss = (f64, Option<f64>);
 /// What a report says of the losses of all blocks.
 pub(super) fn judged_beside(losses: &[Loss], question: Question) -> Option<PairedInference> {
     let (d, noise) = beside(losses);
-    match noise {
-        Some(noise) => infer_beside(&d, noise, question),
-        None => infer(&d, question),
-    }
+    infer_beside(&d, noise, question)
 }
 
-/// The losses, and the noise of rounds that they have at least, if that is known of all.
-pub(super) fn beside(losses: &[Loss]) -> (Vec<f64>, Option<f64>) {
+/// The losses, and the noise of rounds that they have at least.
+pub(super) fn beside(losses: &[Loss]) -> (Vec<f64>, f64) {
     let (d, noise): (Vec<f64>, Vec<Option<f64>>) = losses.iter().copied().unzip();
-    let noise: Option<Vec<f64>> = noise.into_iter().collect();
-    (d, noise.as_deref().and_then(mean))
+    (d, least_noise(noise))
 }
 
 /// The typical loss of the second cell against the first, had these processes done the rounds.

@@ -7,7 +7,7 @@ use tare_model::group::GroupRecord;
 use tare_model::metric::Metric;
 use tare_model::results::{Outcome, TrialRecord};
 use tare_model::study::Cell;
-use tare_stats::{error_of_typical, mean, typical};
+use tare_stats::{error_of_typical, typical};
 
 /// What trials and groups tell of the comparisons, so far.
 #[derive(Debug, Clone, Default)]
@@ -24,12 +24,6 @@ pub(super) struct Loss {
     pub in_logs: f64,
     /// Its squared error by its rounds; `None` of one that has none or too few.
     pub noise: Option<f64>,
-}
-
-/// The noise of rounds that each of these has at least: 0 where it is not known of all.
-pub(super) fn noise(losses: impl Iterator<Item = Loss>) -> f64 {
-    let known: Option<Vec<f64>> = losses.map(|loss| loss.noise).collect();
-    known.as_deref().and_then(mean).unwrap_or(0.0)
 }
 
 /// A group of a block.
