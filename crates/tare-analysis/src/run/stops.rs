@@ -16,6 +16,14 @@ pub struct Stops {
     pub comparisons: Vec<Stop>,
 }
 
+impl Stops {
+    /// Blocks after which the first cell was settled.
+    pub fn first_settled(&self) -> Option<u32> {
+        let settled = self.comparisons.iter().filter(|stop| stop.settled);
+        settled.map(|stop| stop.blocks).min()
+    }
+}
+
 /// One comparison at its last look.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Stop {

@@ -4,7 +4,7 @@ use crate::chart::Picture;
 use crate::document::Section;
 use crate::words::open::{self, Where};
 use crate::words::{confinement, course, doubts};
-use tare_analysis::{Analysis, FEWEST_PAIRS};
+use tare_analysis::{Analysis, FEWEST_PAIRS, Stops};
 use tare_model::platform::Provisioning;
 use tare_model::size::counted;
 use tare_model::study::{Fresh, Workload};
@@ -54,8 +54,11 @@ fn about(analysis: &Analysis) -> Vec<String> {
         .then(|| format!("Verdicts need at least {FEWEST_PAIRS} blocks."));
     let protocol = &analysis.study.protocol;
     let how = (protocol.fresh == Fresh::Block).then(|| {
+        let first = analysis.stops.as_ref().and_then(Stops::first_settled);
+        let fewer = first.filter(|blocks| *blocks as usize != analysis.run.blocks);
+        let from = fewer.map_or_else(String::new, |blocks| format!("{blocks} to "));
         let blocks = counted(analysis.run.blocks, "block");
-        format!("Each block makes new boxes and runs every workload once in each; costs have {} intervals over {blocks}.", analysis.intervals)
+        format!("Each block makes new boxes and runs every workload once in each; costs have {} intervals over {from}{blocks}.", analysis.intervals)
     });
     let told = [
         how,
