@@ -1,17 +1,22 @@
 //! How a block's time is shared out among workloads, by what their rounds left open in the blocks before.
 //!
 //! An interval is as wide as blocks differ, and they differ at least by what is left of the noise of rounds. More rounds
-//! help a workload whose rounds vary much; where they vary little, others need the time more.
+//! help a workload whose rounds vary much; where they vary little, or its costs are clear by far, others need the time
+//! more.
 
-use crate::looks::{Comparison, FEWEST, comparisons};
+use crate::looks::{Comparison, FEWEST, aim, comparisons};
 use std::collections::BTreeMap;
 use tare_model::group::GroupRecord;
-use tare_model::study::{Protocol, Study};
-use tare_stats::{LOOK_LEVEL, error_of_typical, median, t_quantile};
+use tare_model::study::{Cell, Protocol, Study};
+use tare_stats::{Aim, LOOK_LEVEL, error_of_typical, mean, median, sd, t_quantile, typical};
 
-/// Error of a block by its rounds that is small enough, over the margin: with 10 blocks it leaves half-widths of half
-/// the margin, t(9) / sqrt(10) times as much.
-const ENOUGH: f64 = 0.7;
+/// Error of a block by its rounds that is small enough, over the half-width that is: t(9) / sqrt(10) is its inverse.
+const ENOUGH: f64 = 1.4;
+
+/// Blocks before which a cost is not known well enough to go by.
+const FEWEST_FOR_COST: usize = 3;
+/// Standard errors that a cost counts for less than it seems.
+const CAUTION: f64 = 2.0;
 
 /// The least and the most that a workload's trials last, over the time of a trial.
 const LEAST: f64 = Protocol::SHARES[0];
@@ -33,18 +38,28 @@ pub struct Noisy {
     pub block_seconds: f64,
 }
 
+/// What a block told of a comparison.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    block: u32,
+    /// In logs.
+    loss: f64,
+    /// Squared error by the rounds, if the trial had lasted as long as is aimed for.
+    error: f64,
+}
+
 /// What the rounds of a study have left open so far.
 #[derive(Debug, Clone)]
 pub struct Shares {
     comparisons: Vec<Comparison>,
     margin: f64,
-    /// Squared error in logs that is small enough.
-    enough: f64,
+    aim: Aim,
     trial_ns: f64,
-    /// Of each workload: the block, and the squared error of a comparison if its trial had lasted as long as is aimed for.
-    errors: BTreeMap<String, Vec<(u32, f64)>>,
-    /// Workloads, with the number of cells of each.
-    workloads: BTreeMap<String, f64>,
+    /// Of each comparison, what blocks told.
+    told: Vec<Vec<Told>>,
+    cells: Vec<Cell>,
+    /// How many cells run in the block, of each workload.
+    running: BTreeMap<String, f64>,
     shares: BTreeMap<String, f64>,
     /// Seconds of a block beside its trials, as far as is known.
     beside: f64,
@@ -54,13 +69,15 @@ impl Shares {
     /// Before the first block; `None` of a study whose slices have a fixed length, as its trials have then.
     pub fn of(study: &Study) -> Option<Self> {
         let protocol = &study.protocol;
+        let comparisons = comparisons(study);
         protocol.slicing.are_found().then(|| Self {
-            comparisons: comparisons(study),
+            told: vec![Vec::new(); comparisons.len()],
+            comparisons,
             margin: protocol.margin.ln_1p(),
-            enough: (ENOUGH * protocol.margin.ln_1p()).powi(2),
+            aim: aim(protocol),
             trial_ns: protocol.trial_seconds * 1e9,
-            errors: BTreeMap::new(),
-            workloads: cells(study),
+            running: by_workload(&study.cells(), |_| true),
+            cells: study.cells(),
             shares: BTreeMap::new(),
             beside: 0.0,
         })
@@ -74,7 +91,7 @@ impl Shares {
     /// How long the trials of a block last together, in seconds.
     fn seconds(&self) -> f64 {
         let of = |(workload, cells): (&String, &f64)| self.share(workload) * cells;
-        self.workloads.iter().map(of).sum::<f64>() * self.trial_ns / 1e9
+        self.running.iter().map(of).sum::<f64>() * self.trial_ns / 1e9
     }
 
     /// Takes in the slices of a group. Cells that are far slower than others take part in few rounds: what these leave
@@ -82,47 +99,70 @@ impl Shares {
     #[expect(clippy::cast_precision_loss, reason = "nanoseconds of a slice")]
     pub fn note(&mut self, group: &GroupRecord) {
         let lasted = f64::from(group.rounds) * group.slice_ns as f64 / self.trial_ns;
-        for compared in &self.comparisons {
+        for (compared, told) in self.comparisons.iter().zip(&mut self.told) {
             let is_quick = |cell| group.member(cell).is_some_and(|member| member.every == 1);
             if !(is_quick(&compared.cell) && is_quick(&compared.baseline)) {
                 continue;
             }
             let rounds = group.rounds(&compared.cell, &compared.baseline, &compared.metric.name);
-            let error = rounds.and_then(|r| error_of_typical(&r.cell.costs, &r.baseline.costs, &r.processes));
-            if let Some(error) = error {
-                let of_workload = self.errors.entry(compared.cell.workload.clone()).or_default();
-                of_workload.push((group.block, error.powi(2) * lasted));
-            }
+            let of_block = rounds.and_then(|r| {
+                let (costs, beside) = (&r.cell.costs, &r.baseline.costs);
+                Some(Told {
+                    block: group.block,
+                    loss: typical(costs, beside, &r.processes)?,
+                    error: error_of_typical(costs, beside, &r.processes)?.powi(2) * lasted,
+                })
+            });
+            told.extend(of_block);
         }
     }
 
-    /// Shares the time of a block out, by the blocks before it; the block is to take at most so many seconds, if that is
-    /// bounded.
-    pub fn begin_block(&mut self, block: u32, room: Option<f64>) {
+    /// Shares the time of a block out among the cells that run in it, by the blocks before it; the block is to take at most
+    /// so many seconds, if that is bounded.
+    pub fn begin_block(&mut self, block: u32, room: Option<f64>, runs: impl Fn(&Cell) -> bool) {
         self.shares.clear();
-        let alike = self.seconds();
+        self.running = by_workload(&self.cells, &runs);
+        #[expect(clippy::cast_precision_loss, reason = "number of cells")]
+        let alike = self.cells.len() as f64 * self.trial_ns / 1e9;
         let bound = room.map_or(TOGETHER, |room| ((room - self.beside) / alike).min(TOGETHER));
-        let needed = |workload: &String| (workload.clone(), self.needed(workload, block));
-        self.shares = self.workloads.keys().map(needed).collect();
+        let needed = |workload: &String| (workload.clone(), self.needed(workload, block, &runs));
+        self.shares = self.running.keys().map(needed).collect();
         let scale = (bound * alike / self.seconds()).min(1.0);
         for share in self.shares.values_mut() {
             *share = (*share * scale).max(LEAST);
         }
     }
 
-    /// How long the trials of a workload would have to last for an error that is small enough, within bounds, over the time
+    /// How long the trials of a workload would have to last for errors that are small enough, within bounds, over the time
     /// of a trial; that time where nothing is known.
-    fn needed(&self, workload: &str, block: u32) -> f64 {
-        let squared = self.squared_error(workload, block);
-        squared.map_or(1.0, |error| (error / self.enough).clamp(LEAST, MOST))
+    fn needed(&self, workload: &str, block: u32, runs: impl Fn(&Cell) -> bool) -> f64 {
+        let of_workload = self.comparisons.iter().zip(&self.told);
+        let open = of_workload.filter(|(compared, _)| compared.cell.workload == workload && runs(&compared.cell));
+        let enough = open.map(|(_, told)| self.enough(told, block)).min_by(f64::total_cmp);
+        let squared = self.squared_error(workload, block).zip(enough);
+        squared.map_or(1.0, |(error, enough)| (error / enough.powi(2)).clamp(LEAST, MOST))
+    }
+
+    /// The error of a block in logs that is small enough, by the cost that the blocks before this one told.
+    fn enough(&self, told: &[Told], block: u32) -> f64 {
+        let losses: Vec<f64> = told.iter().filter(|of| of.block < block).map(|of| of.loss).collect();
+        let known = mean(&losses).zip(sd(&losses)).filter(|_| losses.len() >= FEWEST_FOR_COST);
+        let surely = known.map_or(0.0, |(mean, sd)| {
+            #[expect(clippy::cast_precision_loss, reason = "number of blocks")]
+            let error = sd / (losses.len() as f64).sqrt();
+            (mean.abs() - CAUTION * error).max(0.0)
+        });
+        ENOUGH * self.aim.enough(surely)
     }
 
     /// Typical squared error of a workload's comparisons in the blocks before this one, for the time of a trial.
     fn squared_error(&self, workload: &str, block: u32) -> Option<f64> {
-        let known = self.errors.get(workload).into_iter().flatten();
+        let of_workload = self.comparisons.iter().zip(&self.told);
+        let known = of_workload.filter(|(compared, _)| compared.cell.workload == workload);
         let known: Vec<f64> = known
-            .filter(|(of, _)| *of < block)
-            .map(|(_, error)| *error)
+            .flat_map(|(_, told)| told)
+            .filter(|of| of.block < block)
+            .map(|of| of.error)
             .collect();
         median(&known)
     }
@@ -130,7 +170,7 @@ impl Shares {
     /// The workloads of which the first look will tell less than the margin, by the noise of their rounds alone and with as
     /// much time as their trials can have.
     pub fn noisy(&self) -> Vec<Noisy> {
-        let cells: f64 = self.workloads.values().sum();
+        let cells: f64 = self.running.values().sum();
         let of = |(workload, own): (&String, &f64)| {
             let error = (self.squared_error(workload, u32::MAX)? / MOST).sqrt();
             let t = t_quantile((1.0 + LOOK_LEVEL) / 2.0, FEWEST as usize - 1)?;
@@ -143,7 +183,7 @@ impl Shares {
                 block_seconds: own * (MOST * self.trial_ns / 1e9 + self.beside / cells),
             })
         };
-        let noisy = self.workloads.iter().filter_map(of);
+        let noisy = self.running.iter().filter_map(of);
         noisy.filter(|of| of.blocks > f64::from(FEWEST)).collect()
     }
 
@@ -153,37 +193,89 @@ impl Shares {
     }
 }
 
-/// How many cells there are of each workload.
-fn cells(study: &Study) -> BTreeMap<String, f64> {
-    let mut cells = BTreeMap::new();
-    for cell in study.cells() {
-        *cells.entry(cell.workload).or_insert(0.0) += 1.0;
+/// How many of these cells there are of each workload.
+fn by_workload(cells: &[Cell], runs: impl Fn(&Cell) -> bool) -> BTreeMap<String, f64> {
+    let mut running = BTreeMap::new();
+    for cell in cells.iter().filter(|cell| runs(cell)) {
+        *running.entry(cell.workload.clone()).or_insert(0.0) += 1.0;
     }
-    cells
+    running
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::design::{self, StudyRequest};
+    use tare_model::host::HostFacts;
 
-    /// Two workloads with these squared errors in the first block, of which 1 is small enough.
+    const NOISY: &str = "syscall";
+    const QUIET: &str = "integer";
+
+    /// Two workloads with these squared errors in the first block, of which 1 is small enough; trials of the usual time
+    /// last 5 s together for each.
     fn shares(noisy: f64, quiet: f64) -> Shares {
-        let of = |name: &str, error| (name.to_owned(), vec![(0, error)]);
-        Shares {
-            comparisons: Vec::new(),
-            margin: 1.0,
-            enough: 1.0,
-            trial_ns: 1e9,
-            errors: [of("noisy", noisy), of("quiet", quiet)].into(),
-            workloads: ["noisy", "quiet"].map(|of| (of.to_owned(), 5.0)).into(),
-            shares: BTreeMap::new(),
-            beside: 0.0,
+        let wishes = StudyRequest {
+            platforms: ["fake", "fake?cost=2"].map(str::to_owned).to_vec(),
+            workloads: [NOISY, QUIET].map(Into::into).to_vec(),
+            cpus: Some("1".parse().unwrap()),
+            ..StudyRequest::default()
+        };
+        let facts = HostFacts {
+            memory_bytes: 16 << 30,
+            llc_bytes: Some(1 << 20),
+            ..HostFacts::default()
+        };
+        let mut shares = Shares::of(&design::study(&wishes, &facts).unwrap()).unwrap();
+        shares.trial_ns = 1e10 / shares.cells.len() as f64;
+        told(&mut shares, 0, 0.0, [noisy, quiet]);
+        shares
+    }
+
+    /// A block with this loss of every comparison, and errors likewise.
+    fn told(shares: &mut Shares, block: u32, loss: f64, [noisy, quiet]: [f64; 2]) {
+        let enough = (ENOUGH * shares.aim.half_width).powi(2);
+        for (compared, told) in shares.comparisons.iter().zip(&mut shares.told) {
+            let error = if compared.cell.workload == NOISY { noisy } else { quiet };
+            told.push(Told {
+                block,
+                loss,
+                error: error * enough,
+            });
         }
     }
 
     fn of_block(mut shares: Shares, block: u32) -> [f64; 2] {
-        shares.begin_block(block, None);
-        ["noisy", "quiet"].map(|of| shares.share(of))
+        shares.begin_block(block, None, |_| true);
+        [NOISY, QUIET].map(|of| shares.share(of))
+    }
+
+    #[test]
+    fn clear_costs_need_little_time_once_they_are_known() {
+        let clear = |blocks| {
+            let mut shares = shares(2.0, 1.0);
+            shares.told.iter_mut().for_each(Vec::clear);
+            (0..blocks).for_each(|block| told(&mut shares, block, 0.1, [2.0, 1.0]));
+            shares
+        };
+        assert_eq!(of_block(clear(2), 2).map(f64::round), [2.0, 1.0]);
+        assert_eq!(of_block(clear(3), 3), [LEAST, LEAST]);
+        // One that is not clear keeps the time for its workload, as long as it runs.
+        let mut mixed = clear(3);
+        let near = mixed.comparisons.iter().position(|c| c.cell.workload == NOISY).unwrap();
+        mixed.told[near].iter_mut().for_each(|of| of.loss = 0.0);
+        let cell = mixed.comparisons[near].cell.clone();
+        assert!((of_block(mixed.clone(), 3)[0] - 2.0).abs() < 1e-9);
+        mixed.begin_block(3, None, |of| *of != cell);
+        assert_eq!(mixed.share(NOISY), LEAST);
+    }
+
+    #[test]
+    fn what_has_left_leaves_its_time_to_others() {
+        let mut shares = shares(9.0, 9.0);
+        shares.begin_block(1, None, |cell| cell.workload == NOISY);
+        assert_eq!(shares.share(NOISY), 2.0);
+        shares.took(14.0);
+        assert!((shares.beside - 4.0).abs() < 1e-9);
     }
 
     #[test]
@@ -204,11 +296,11 @@ mod tests {
         let shared = |room| {
             let mut shares = shares(4.0, 0.01);
             shares.took(14.0);
-            shares.begin_block(1, Some(room));
-            ["noisy", "quiet"].map(|of| shares.share(of))
+            shares.begin_block(1, Some(room), |_| true);
+            [NOISY, QUIET].map(|of| shares.share(of))
         };
         // Of these seconds, 4 go by beside the trials.
-        assert_eq!(shared(100.0), [2.0, 0.4]);
+        assert_eq!(shared(100.0).map(|of| (of * 10.0).round()), [20.0, 4.0]);
         let [noisy, quiet] = shared(10.0);
         assert!((noisy - 1.0).abs() < 1e-12 && quiet >= 0.4, "{noisy} {quiet}");
         assert_eq!(shared(1.0), [0.4, 0.4]);
@@ -216,23 +308,24 @@ mod tests {
 
     #[test]
     fn what_ten_blocks_will_not_tell_is_known_from_the_noise_of_rounds() {
-        let mut shares = shares(4.0, 0.01);
+        let mut shares = shares(9.0, 0.01);
         shares.took(14.0);
         let noisy = shares.noisy();
         let [told] = &noisy[..] else {
             panic!("{noisy:?}");
         };
-        // t(9) at 96 % is 2.40; the error is the root of 4 / 2.
-        let half_width: f64 = 2.398 * 2.0_f64.sqrt() / 10.0_f64.sqrt();
-        assert!((told.half_width - half_width.exp_m1()).abs() < 1e-3, "{told:?}");
-        assert_eq!(told.blocks, 12.0);
-        // Five cells of 2 s, and half of what goes by beside the trials.
+        // t(9) at 96 % is 2.40; the error is the root of 9 / 2 of what is small enough.
+        let enough = 0.7 * 1.01_f64.ln();
+        let half_width = 2.398 * 4.5_f64.sqrt() * enough / 10.0_f64.sqrt();
+        assert!((told.half_width - half_width.exp_m1()).abs() < 1e-5, "{told:?}");
+        assert_eq!(told.blocks, 13.0);
+        // Trials of twice 5 s, and half of what goes by beside the trials.
         assert!((told.block_seconds - 12.0).abs() < 1e-9, "{told:?}");
     }
 
     #[test]
     fn a_block_is_shared_out_by_those_before_it_alone() {
         assert_eq!(of_block(shares(4.0, 0.01), 0), [1.0, 1.0]);
-        assert!((shares(4.0, 0.01).share("noisy") - 1.0).abs() < 1e-12);
+        assert!((shares(4.0, 0.01).share(NOISY) - 1.0).abs() < 1e-12);
     }
 }

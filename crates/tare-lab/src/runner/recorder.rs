@@ -14,7 +14,7 @@ use tare_model::group::GroupRecord;
 use tare_model::looks::WarmUpRecord;
 use tare_model::platform::PlatformPath;
 use tare_model::results::{EndReason, EndRecord, HostReadings, Outcome, Record, TrialRecord};
-use tare_model::study::Study;
+use tare_model::study::{Cell, Study};
 use tare_study::looks::{FEWEST, Looks, ahead};
 use tare_study::plan::{self, Cohort, PlannedTrial};
 use tare_study::shares::Shares;
@@ -272,9 +272,11 @@ impl<'a> Recorder<'a> {
     /// A block begins in which so many trials are due.
     pub fn begin_block(&mut self, block: u32, due: usize) {
         let room = self.room(block);
+        let looks = self.looks.as_ref();
+        let runs = |cell: &Cell| looks.is_none_or(|looks| looks.runs(cell, block));
         self.shares
             .iter_mut()
-            .for_each(|shares| shares.begin_block(block, room));
+            .for_each(|shares| shares.begin_block(block, room, runs));
         let done = self.progress.n_done();
         self.eta.block(due, done);
         let remaining_seconds = self.remaining(done);

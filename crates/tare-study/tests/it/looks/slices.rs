@@ -194,7 +194,7 @@ fn a_workload_with_quiet_rounds_gives_its_time_away() {
         };
         shares.note(&group);
         [0, 1].map(|block| {
-            shares.begin_block(block, None);
+            shares.begin_block(block, None, |_| true);
             shares.share("syscall")
         })
     };
