@@ -8,7 +8,7 @@ use tare_study::plan::Cohort;
 impl Runner<'_> {
     /// Runs every block that is not done.
     pub(super) fn blocks(&mut self) -> Result<EndReason, RunError> {
-        let mut longest = 0.0_f64;
+        let mut last_two = [0.0_f64; 2];
         let mut warm = false;
         for block in 0..self.bench.study.protocol.blocks {
             let cohorts = self.due(block);
@@ -24,7 +24,7 @@ impl Runner<'_> {
                 warm = true;
             }
             let due = self.bench.recorder.n_due(&cohorts);
-            if self.bench.recorder.is_spent(block, longest * trials(due)) {
+            if self.bench.recorder.is_spent(block, last_two[0].max(last_two[1]) * trials(due)) {
                 return Ok(EndReason::BudgetSpent);
             }
             if self.renewal.is_some_and(|blocks| block.is_multiple_of(blocks)) {
@@ -50,7 +50,7 @@ impl Runner<'_> {
             self.bench.recorder.look_after(block)?;
             self.bench.recorder.sync_if_due()?;
             // Of a block in which fewer cells run, as much less is expected.
-            longest = longest.max(begun.elapsed().as_secs_f64() / trials(due));
+            last_two = [last_two[1], begun.elapsed().as_secs_f64() / trials(due)];
         }
         Ok(self.bench.recorder.end_of_blocks())
     }
