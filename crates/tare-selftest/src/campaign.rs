@@ -4,8 +4,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 use tare_stats::{
-    LEVEL, Looks, PairedInference, Question, Row, Sample, decide, error_of_typical, infer_beside, least_noise, log_ratio,
-    typical, understated_by, upper_quartile, welch,
+    LEVEL, Looks, PairedInference, Question, Row, Sample, decide, error_of_typical, infer_beside,
+    least_noise, log_ratio, typical, understated_by, upper_quartile, welch,
 };
 
 /// Fewest pairs of a verdict.

@@ -203,7 +203,11 @@ impl Looks {
         let tried = self.losses.tried(comparison);
         let lost = tried.iter().filter(|block| !by_block.contains_key(block)).count();
         let losses: Vec<f64> = by_block.values().map(|loss| loss.in_logs).collect();
-        let looked = look(&losses, least_noise(by_block.values().map(|loss| loss.noise)), self.aim);
+        let looked = look(
+            &losses,
+            least_noise(by_block.values().map(|loss| loss.noise)),
+            self.aim,
+        );
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         LookedAt {
             cell: comparison.cell.clone(),

@@ -137,16 +137,25 @@ impl Shares {
     /// of a trial; that time where nothing is known.
     fn needed(&self, workload: &str, block: u32, runs: impl Fn(&Cell) -> bool) -> f64 {
         let of_workload = self.comparisons.iter().zip(&self.told);
-        let open = of_workload.filter(|(compared, _)| compared.cell.workload == workload && runs(&compared.cell));
-        let enough = open.map(|(_, told)| self.enough(told, block)).min_by(f64::total_cmp);
+        let open =
+            of_workload.filter(|(compared, _)| compared.cell.workload == workload && runs(&compared.cell));
+        let enough = open
+            .map(|(_, told)| self.enough(told, block))
+            .min_by(f64::total_cmp);
         let squared = self.squared_error(workload, block).zip(enough);
         squared.map_or(1.0, |(error, enough)| (error / enough.powi(2)).clamp(LEAST, MOST))
     }
 
     /// The error of a block in logs that is small enough, by the cost that the blocks before this one told.
     fn enough(&self, told: &[Told], block: u32) -> f64 {
-        let losses: Vec<f64> = told.iter().filter(|of| of.block < block).map(|of| of.loss).collect();
-        let known = mean(&losses).zip(sd(&losses)).filter(|_| losses.len() >= FEWEST_FOR_COST);
+        let losses: Vec<f64> = told
+            .iter()
+            .filter(|of| of.block < block)
+            .map(|of| of.loss)
+            .collect();
+        let known = mean(&losses)
+            .zip(sd(&losses))
+            .filter(|_| losses.len() >= FEWEST_FOR_COST);
         let surely = known.map_or(0.0, |(mean, sd)| {
             #[expect(clippy::cast_precision_loss, reason = "number of blocks")]
             let error = sd / (losses.len() as f64).sqrt();
@@ -235,7 +244,11 @@ mod tests {
     fn told(shares: &mut Shares, block: u32, loss: f64, [noisy, quiet]: [f64; 2]) {
         let enough = (ENOUGH * shares.aim.half_width).powi(2);
         for (compared, told) in shares.comparisons.iter().zip(&mut shares.told) {
-            let error = if compared.cell.workload == NOISY { noisy } else { quiet };
+            let error = if compared.cell.workload == NOISY {
+                noisy
+            } else {
+                quiet
+            };
             told.push(Told {
                 block,
                 loss,
@@ -261,7 +274,11 @@ mod tests {
         assert_eq!(of_block(clear(3), 3), [LEAST, LEAST]);
         // One that is not clear keeps the time for its workload, as long as it runs.
         let mut mixed = clear(3);
-        let near = mixed.comparisons.iter().position(|c| c.cell.workload == NOISY).unwrap();
+        let near = mixed
+            .comparisons
+            .iter()
+            .position(|c| c.cell.workload == NOISY)
+            .unwrap();
         mixed.told[near].iter_mut().for_each(|of| of.loss = 0.0);
         let cell = mixed.comparisons[near].cell.clone();
         assert!((of_block(mixed.clone(), 3)[0] - 2.0).abs() < 1e-9);

@@ -24,7 +24,11 @@ impl Runner<'_> {
                 warm = true;
             }
             let due = self.bench.recorder.n_due(&cohorts);
-            if self.bench.recorder.is_spent(block, last_two[0].max(last_two[1]) * trials(due)) {
+            if self
+                .bench
+                .recorder
+                .is_spent(block, last_two[0].max(last_two[1]) * trials(due))
+            {
                 return Ok(EndReason::BudgetSpent);
             }
             if self.renewal.is_some_and(|blocks| block.is_multiple_of(blocks)) {

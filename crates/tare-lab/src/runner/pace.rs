@@ -152,6 +152,27 @@ pub(super) fn slice_ns(arms: &[Arm], pacesetter: usize, longest_ns: f64, trial_n
     }
 }
 
+/// Seconds that so many rounds of these arms should take; infinite where boxes are frozen in between, which takes its time.
+#[expect(clippy::cast_precision_loss, reason = "units of some milliseconds")]
+pub(super) fn seconds(arms: &[Arm], rounds: u32) -> f64 {
+    let of = |arm: &Arm| {
+        let Pace {
+            order,
+            every,
+            gate_ns,
+            unit_ns,
+            ..
+        } = arm.pace;
+        let slice_ns = gate_ns + unit_ns * order.units.saturating_add(order.lead) as f64;
+        slice_ns * f64::from(rounds / every.max(1))
+    };
+    let living = arms.iter().filter(|arm| arm.lives());
+    if living.clone().any(|arm| arm.freezes) {
+        return f64::INFINITY;
+    }
+    living.map(of).sum::<f64>() / 1e9
+}
+
 /// Gives each arm its order: the pacesetter's amount of work, so that all do the same at
 /// the same time, or one of its own where that takes it far longer or its work is of
 /// another kind. Returns the rounds that make a trial of so many nanoseconds.

@@ -6,14 +6,19 @@ use super::bench::Bench;
 use super::group::{self, Measured};
 use super::{Stop, pace};
 use rand::seq::SliceRandom;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tare_host::interrupt;
 use tare_model::finding::Reason;
 use tare_model::platform::Provisioning;
 use tare_model::study::{Cell, Study};
+use tare_study::plan::ROUNDS_FOR_TWO;
 
 /// Slices for which a first unit may last and yet be tried once more.
 const TRIED_AGAIN: f64 = 20.0;
+
+/// Times the time meant for a group after which no round begins: beside a compiler, `spawn` took four times as long, and
+/// left nothing to the workloads that could be decided.
+const OVERTIME: f64 = 2.0;
 
 /// Starts all processes, lets them work in rounds and ends them.
 pub(super) fn measure(bench: &mut Bench<'_>, arms: &mut [Arm], pass: u32) -> Result<Measured, Stop> {
@@ -30,7 +35,7 @@ pub(super) fn measure(bench: &mut Bench<'_>, arms: &mut [Arm], pass: u32) -> Res
         rounds = 0;
     }
     let beginning = bench.boxes.look_around(arms, &mut bench.live)?;
-    run_rounds(bench, arms, rounds, pass)?;
+    let rounds = run_rounds(bench, arms, rounds, pass)?;
     let seen = bench.boxes.look_back(beginning, arms, &mut bench.live)?;
     let mut ends = Vec::new();
     for arm in arms {
@@ -149,11 +154,12 @@ fn confirm(
     }
     for arm in arms.iter_mut() {
         let held = bench.live.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
-        let (Some(held), first) = (held, arm.pace.unit_ns) else {
+        let (Some(held), unit_ns, gate_ns) = (held, arm.pace.unit_ns, arm.pace.gate_ns) else {
             continue;
         };
         arm.go(held, FIRST, arm.pace.order)?;
-        arm.pace.unit_ns = arm.pace.unit_ns.min(first);
+        arm.pace.unit_ns = arm.pace.unit_ns.min(unit_ns);
+        arm.pace.gate_ns = arm.pace.gate_ns.min(gate_ns);
     }
     Ok(())
 }
@@ -203,13 +209,18 @@ fn choose_pacesetter(study: &Study, arms: &[Arm]) -> Option<usize> {
     living.min_by_key(|i| rank(&arms[*i]))
 }
 
-/// So many rounds of all arms; fewer where the group is worth nothing any more.
-fn run_rounds(bench: &mut Bench<'_>, arms: &mut [Arm], rounds: u32, pass: u32) -> Result<(), Stop> {
+/// So many rounds of all arms; fewer where the group is worth nothing any more, or takes far longer than it should. How
+/// many they were.
+fn run_rounds(bench: &mut Bench<'_>, arms: &mut [Arm], rounds: u32, pass: u32) -> Result<u32, Stop> {
     let mut rng = bench.round_order(arms);
     let mut order: Vec<usize> = (0..arms.len()).collect();
+    let (begun, most) = (Instant::now(), OVERTIME * pace::seconds(arms, rounds));
     for round in 0..rounds {
         if interrupt::requested() {
             return Err(Stop::Interrupted);
+        }
+        if round >= 2 * ROUNDS_FOR_TWO && begun.elapsed().as_secs_f64() > most {
+            return Ok(round);
         }
         order.shuffle(&mut rng);
         // Between the slices of others, those of slow cells would part what is compared.
@@ -230,7 +241,7 @@ fn run_rounds(bench: &mut Bench<'_>, arms: &mut [Arm], rounds: u32, pass: u32) -
             break;
         }
     }
-    Ok(())
+    Ok(rounds)
 }
 
 /// Whether a unit that was longer than a slice may have been so by a stall.

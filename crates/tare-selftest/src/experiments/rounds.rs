@@ -9,8 +9,8 @@ use crate::table::{Claim, Row, Scale};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use tare_stats::{
-    LEVEL, Looks, PairedInference, Question, decide, error_of_typical, infer, infer_beside, least_noise, log_ratio, mean,
-    median, round_losses, t_estimate, typical, understated_by, upper_quartile,
+    LEVEL, Looks, PairedInference, Question, decide, error_of_typical, infer, infer_beside, least_noise,
+    log_ratio, mean, median, round_losses, t_estimate, typical, understated_by, upper_quartile,
 };
 
 const COVERAGE: &str = "Slices: coverage of the 95 % interval of the typical cost, 10 blocks of 50 rounds";
