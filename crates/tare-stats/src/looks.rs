@@ -6,7 +6,7 @@
 //! a higher level, chosen by simulation so that it covers about 95 % in the end
 //! (`docs/selftest.md`).
 
-use crate::infer::Shape;
+use crate::infer::{LEVEL, Shape};
 use crate::{Interval, mean, t_estimate};
 
 /// Numbers of blocks after which a comparison is looked at, and at no other.
@@ -93,11 +93,14 @@ impl Aim {
         }
     }
 
-    /// About how far it may reach for a comparison of such a mean to be settled by whichever rule: the interval at
-    /// [`LOOK_PRECISE`], which tells what lies beyond the margin, is twice as wide.
-    pub fn enough(&self, mean: f64) -> f64 {
-        let beyond = self.margin.map_or(0.0, |margin| (mean.abs() - margin) / 2.0);
-        self.narrow(mean).max(beyond)
+    /// The error of a block by its rounds that is small enough for the first look to settle a comparison with these losses
+    /// in the blocks before: 1.4 times the half-width that would, as t(9) / sqrt(10) is the inverse of that. A cost counts
+    /// as the least that its 95 % interval leaves.
+    pub fn error_of_block(&self, d: &[f64]) -> f64 {
+        let least = t_estimate(d, LEVEL, 1.0).map_or(0.0, |t| t.interval.low.max(-t.interval.high).max(0.0));
+        // The interval at LOOK_PRECISE, which tells what lies beyond the margin, is twice as wide.
+        let beyond = self.margin.map_or(0.0, |margin| (least - margin) / 2.0);
+        1.4 * self.narrow(least).max(beyond)
     }
 }
 
@@ -202,6 +205,21 @@ mod tests {
         assert_eq!(judged(&alternating(10, 0.0, 0.001)), Judgement::Narrow);
         assert_eq!(judged(&alternating(10, 0.2, 0.02)), Judgement::TooWide);
         assert_eq!(judged(&alternating(10, 0.06, 0.02)), Judgement::TooWide);
+    }
+
+    #[test]
+    fn a_clear_cost_may_be_told_by_noisier_blocks() {
+        let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
+        near(AIM.error_of_block(&[]), 1.4 * 0.005);
+        // Two blocks tell little, and what lies about the margin needs the least noise.
+        near(AIM.error_of_block(&[0.1, 0.12]), 1.4 * 0.005);
+        near(AIM.error_of_block(&alternating(10, 0.01, 1e-5)), 1.4 * 0.005);
+        for sign in [1.0, -1.0] {
+            let clear = alternating(10, sign * 0.05, 1e-5);
+            assert!((AIM.error_of_block(&clear) / 1.4 - 0.02).abs() < 1e-5);
+            let precise = Aim { margin: None, ..AIM };
+            near(precise.error_of_block(&clear), 1.4 * 0.005);
+        }
     }
 
     #[test]

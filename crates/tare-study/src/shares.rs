@@ -8,15 +8,7 @@ use crate::looks::{Comparison, FEWEST, aim, comparisons};
 use std::collections::BTreeMap;
 use tare_model::group::GroupRecord;
 use tare_model::study::{Cell, Protocol, Study};
-use tare_stats::{Aim, LOOK_LEVEL, error_of_typical, mean, median, sd, t_quantile, typical};
-
-/// Error of a block by its rounds that is small enough, over the half-width that is: t(9) / sqrt(10) is its inverse.
-const ENOUGH: f64 = 1.4;
-
-/// Blocks before which a cost is not known well enough to go by.
-const FEWEST_FOR_COST: usize = 3;
-/// Standard errors that a cost counts for less than it seems.
-const CAUTION: f64 = 2.0;
+use tare_stats::{Aim, LOOK_LEVEL, error_of_typical, median, t_quantile, typical};
 
 /// The least and the most that a workload's trials last, over the time of a trial.
 const LEAST: f64 = Protocol::SHARES[0];
@@ -146,22 +138,11 @@ impl Shares {
         squared.map_or(1.0, |(error, enough)| (error / enough.powi(2)).clamp(LEAST, MOST))
     }
 
-    /// The error of a block in logs that is small enough, by the cost that the blocks before this one told.
+    /// The error of a block in logs that is small enough, by what the blocks before this one told.
     fn enough(&self, told: &[Told], block: u32) -> f64 {
-        let losses: Vec<f64> = told
-            .iter()
-            .filter(|of| of.block < block)
-            .map(|of| of.loss)
-            .collect();
-        let known = mean(&losses)
-            .zip(sd(&losses))
-            .filter(|_| losses.len() >= FEWEST_FOR_COST);
-        let surely = known.map_or(0.0, |(mean, sd)| {
-            #[expect(clippy::cast_precision_loss, reason = "number of blocks")]
-            let error = sd / (losses.len() as f64).sqrt();
-            (mean.abs() - CAUTION * error).max(0.0)
-        });
-        ENOUGH * self.aim.enough(surely)
+        let before = told.iter().filter(|of| of.block < block);
+        let losses: Vec<f64> = before.map(|of| of.loss).collect();
+        self.aim.error_of_block(&losses)
     }
 
     /// Typical squared error of a workload's comparisons in the blocks before this one, for the time of a trial.
@@ -242,7 +223,7 @@ mod tests {
 
     /// A block with this loss of every comparison, and errors likewise.
     fn told(shares: &mut Shares, block: u32, loss: f64, [noisy, quiet]: [f64; 2]) {
-        let enough = (ENOUGH * shares.aim.half_width).powi(2);
+        let enough = shares.aim.error_of_block(&[]).powi(2);
         for (compared, told) in shares.comparisons.iter().zip(&mut shares.told) {
             let error = if compared.cell.workload == NOISY {
                 noisy
@@ -270,7 +251,7 @@ mod tests {
             (0..blocks).for_each(|block| told(&mut shares, block, 0.1, [2.0, 1.0]));
             shares
         };
-        assert_eq!(of_block(clear(2), 2).map(f64::round), [2.0, 1.0]);
+        assert_eq!(of_block(clear(1), 1).map(f64::round), [2.0, 1.0]);
         assert_eq!(of_block(clear(3), 3), [LEAST, LEAST]);
         // One that is not clear keeps the time for its workload, as long as it runs.
         let mut mixed = clear(3);

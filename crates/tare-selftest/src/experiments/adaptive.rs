@@ -9,6 +9,7 @@ use crate::sums::{Total, add, count};
 use crate::table::{Claim, Row, Scale};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
+use tare_model::study::Protocol;
 use tare_stats::{Aim, LEVEL, LOOKS, Looks, Question, decide, look, t_estimate};
 
 const COVERAGE: &str = "Coverage of the interval reported after looks, labelled 95 %";
@@ -17,10 +18,17 @@ const BUDGET_COVERAGE: &str = "Coverage of that interval where a budget ends wha
 const BUDGET_ERRORS: &str = "False verdicts where a budget ends what no look has settled";
 const NARROW_COVERAGE: &str = "Coverage of that interval where looks end only what is narrow";
 const NARROW_ERRORS: &str = "False verdicts where looks end only what is narrow";
+const NEED_COVERAGE: &str = "Coverage of that interval where clear costs get less time";
+const NEED_ERRORS: &str = "False verdicts where clear costs get less time";
 const NAIVE: &str = "Beside it: stopping as soon as a 95 % interval pleases";
 
 /// The margin, as a ratio less 1.
 const MARGIN: f64 = 0.01;
+/// What is enough of a comparison.
+const AIM: Aim = Aim {
+    half_width: 0.005,
+    margin: Some(MARGIN),
+};
 /// Blocks of a comparison that is settled at no look.
 const MOST_BLOCKS: usize = 60;
 /// Standard deviations of d.
@@ -35,6 +43,9 @@ enum Source {
     Normal(f64),
     /// Slices of 2 ms, 250 rounds of two cells on a host.
     Slices(Host),
+    /// Normal numbers of this standard deviation in trials of the usual time, which are shorter where costs are clear and
+    /// longer where they are not.
+    ByNeed(f64),
 }
 
 impl Source {
@@ -42,16 +53,24 @@ impl Source {
         match self {
             Self::Normal(spread) => format!("sd {}", percent(spread)),
             Self::Slices(host) => host.name.to_owned(),
+            Self::ByNeed(spread) => format!("sd {} of a usual trial", percent(spread)),
         }
     }
 
-    fn block(self, rng: &mut ChaCha8Rng, truth: f64) -> Option<Loss> {
+    /// The next block, after these.
+    fn block(self, rng: &mut ChaCha8Rng, truth: f64, before: &[Loss]) -> Option<Loss> {
         match self {
             Self::Normal(spread) => Some((truth + spread * normal(rng), None)),
             Self::Slices(host) => {
                 let cells = [Cell::default(), Cell::dearer(truth)];
                 let block = Block::draw(rng, host, &cells, Slicing::short(250), Order::Rounds);
                 loss_by(&block, &block.processes())
+            }
+            Self::ByNeed(spread) => {
+                let enough = AIM.error_of_block(&beside(before).0);
+                let [least, most] = Protocol::SHARES;
+                let time = (spread / enough).powi(2).clamp(least, most);
+                Some((truth + spread / time.sqrt() * normal(rng), None))
             }
         }
     }
@@ -145,7 +164,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
 /// The cases that a budget ends, or another rule.
 pub fn ended() -> Vec<Box<dyn Experiment>> {
     let of_hosts = HOSTS.into_iter().flat_map(on_host);
-    let cases = out_of_time().chain(narrow()).chain(of_hosts);
+    let cases = out_of_time().chain(narrow()).chain(of_hosts).chain(by_need());
     cases.map(|case| Box::new(case) as Box<dyn Experiment>).collect()
 }
 
@@ -185,6 +204,20 @@ fn narrow() -> impl Iterator<Item = Adaptive> {
     ]
     .into_iter()
     .map(case)
+}
+
+/// Time by need, to the end and up to a budget.
+fn by_need() -> impl Iterator<Item = Adaptive> {
+    let effects = [0.0, 0.01, 0.02, 0.05, 0.1];
+    let cases = [0.01, 0.03].map(|spread| effects.map(|effect| (Source::ByNeed(spread), effect)));
+    let case = |(source, effect)| {
+        [BUDGETS[0], MOST_BLOCKS].map(|blocks| Adaptive {
+            effect,
+            groups: [NEED_COVERAGE, NEED_ERRORS],
+            ..Adaptive::out_of_time(source, MARGIN, blocks)
+        })
+    };
+    cases.concat().into_iter().flat_map(case)
 }
 
 /// Either on a host, where this margin takes some 20 blocks.
@@ -249,14 +282,22 @@ impl Adaptive {
         let mut losses = Vec::new();
         let looks = LOOKS.into_iter().map(|look| look as usize);
         for blocks in looks.filter(|look| *look <= self.blocks) {
-            losses.extend((losses.len()..blocks).filter_map(|_| self.source.block(rng, truth)));
+            self.go_on(rng, truth, &mut losses, blocks);
             let (d, noise) = beside(&losses);
             if self.rule.ends(&d, noise, margin / 2.0, margin) {
                 return losses;
             }
         }
-        losses.extend((losses.len()..self.blocks).filter_map(|_| self.source.block(rng, truth)));
+        self.go_on(rng, truth, &mut losses, self.blocks);
         losses
+    }
+
+    /// Draws the blocks that are missing to so many.
+    fn go_on(&self, rng: &mut ChaCha8Rng, truth: f64, losses: &mut Vec<Loss>, blocks: usize) {
+        for _ in losses.len()..blocks {
+            let next = self.source.block(rng, truth, losses);
+            losses.extend(next);
+        }
     }
 }
 
@@ -280,7 +321,7 @@ pub(super) fn looked_at() -> Question {
 impl Experiment for Adaptive {
     fn share(&self) -> f64 {
         match self.source {
-            Source::Normal(_) => 1.0,
+            Source::Normal(_) | Source::ByNeed(_) => 1.0,
             Source::Slices(_) => 0.04,
         }
     }
