@@ -259,6 +259,23 @@ mod tests {
     use tare_study::design::ProtocolOptions;
 
     #[test]
+    fn rounds_should_take_what_their_slices_do_unless_boxes_are_frozen() {
+        let study = study(&["fake?cost=2", "fake"], &["syscall"], ProtocolOptions::default());
+        with_runner(&study, |runner| {
+            let mut arms = arms_of(&runner.bench);
+            for (arm, every) in arms.iter_mut().zip([1, 4]) {
+                arm.pace.order = pace::order(10);
+                (arm.pace.unit_ns, arm.pace.gate_ns, arm.pace.every) = (1e6, 1e5, every);
+            }
+            // Ten units and one before them, and the way there.
+            let seconds = pace::seconds(&arms, 100);
+            assert!((seconds - 125.0 * 11.1e-3).abs() < 1e-9, "{seconds}");
+            arms[1].freezes = true;
+            assert_eq!(pace::seconds(&arms, 100), f64::INFINITY);
+        });
+    }
+
+    #[test]
     fn the_baseline_sets_the_pace_and_another_one_where_it_is_lost() {
         let study = study(&["fake?cost=2", "fake"], &["syscall"], ProtocolOptions::default());
         with_runner(&study, |runner| {
