@@ -92,17 +92,19 @@ pub struct Looks {
 
 /// What is enough of a comparison; of a study of so many blocks, what would be if it were adaptive.
 pub(crate) fn aim(protocol: &Protocol) -> Aim {
-    let margin = protocol.margin.ln_1p();
-    match protocol.stopping {
-        Stopping::Fixed => Aim {
-            half_width: margin / 2.0,
-            margin: Some(margin),
-        },
-        Stopping::Adaptive { half_width, precise } => Aim {
-            half_width,
-            margin: (!precise).then_some(margin),
-        },
+    let (half_width, precise) = match protocol.stopping {
+        Stopping::Fixed => (narrow(protocol.margin), false),
+        Stopping::Adaptive { half_width, precise } => (half_width, precise),
+    };
+    Aim {
+        half_width,
+        margin: (!precise).then(|| protocol.margin.ln_1p()),
     }
+}
+
+/// The half-width in logs that is narrow enough for a margin, as a ratio less 1: half of it.
+pub(crate) fn narrow(margin: f64) -> f64 {
+    margin.ln_1p() / 2.0
 }
 
 impl Looks {

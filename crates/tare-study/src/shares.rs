@@ -8,7 +8,7 @@ use crate::looks::{Comparison, FEWEST, aim, comparisons};
 use std::collections::BTreeMap;
 use tare_model::group::GroupRecord;
 use tare_model::study::{Cell, Protocol, Study};
-use tare_stats::{Aim, LOOK_LEVEL, error_of_typical, median, t_quantile, typical};
+use tare_stats::{Aim, LOOK_LEVEL, median, t_quantile};
 
 /// The least and the most that a workload's trials last, over the time of a trial.
 const LEAST: f64 = Protocol::SHARES[0];
@@ -61,15 +61,15 @@ impl Shares {
     /// Before the first block; `None` of a study whose slices have a fixed length, as its trials have then.
     pub fn of(study: &Study) -> Option<Self> {
         let protocol = &study.protocol;
-        let comparisons = comparisons(study);
+        let (comparisons, cells) = (comparisons(study), study.cells());
         protocol.slicing.are_found().then(|| Self {
             told: vec![Vec::new(); comparisons.len()],
             comparisons,
             margin: protocol.margin.ln_1p(),
             aim: aim(protocol),
             trial_ns: protocol.trial_seconds * 1e9,
-            running: by_workload(&study.cells(), |_| true),
-            cells: study.cells(),
+            running: by_workload(&cells, |_| true),
+            cells,
             shares: BTreeMap::new(),
             beside: 0.0,
         })
@@ -96,13 +96,11 @@ impl Shares {
             if !(is_quick(&compared.cell) && is_quick(&compared.baseline)) {
                 continue;
             }
-            let rounds = group.rounds(&compared.cell, &compared.baseline, &compared.metric.name);
-            let of_block = rounds.and_then(|r| {
-                let (costs, beside) = (&r.cell.costs, &r.baseline.costs);
+            let of_block = compared.loss_in(group).and_then(|loss| {
                 Some(Told {
                     block: group.block,
-                    loss: typical(costs, beside, &r.processes)?,
-                    error: error_of_typical(costs, beside, &r.processes)?.powi(2) * lasted,
+                    loss: loss.in_logs,
+                    error: loss.noise? * lasted,
                 })
             });
             told.extend(of_block);
@@ -298,7 +296,7 @@ mod tests {
             [NOISY, QUIET].map(|of| shares.share(of))
         };
         // Of these seconds, 4 go by beside the trials.
-        assert_eq!(shared(100.0).map(|of| (of * 10.0).round()), [20.0, 4.0]);
+        assert_eq!(shared(100.0), [2.0, 0.4]);
         let [noisy, quiet] = shared(10.0);
         assert!((noisy - 1.0).abs() < 1e-12 && quiet >= 0.4, "{noisy} {quiet}");
         assert_eq!(shared(1.0), [0.4, 0.4]);

@@ -8,6 +8,7 @@ use tare_study::plan::Cohort;
 impl Runner<'_> {
     /// Runs every block that is not done.
     pub(super) fn blocks(&mut self) -> Result<EndReason, RunError> {
+        // Seconds of a trial in the last two blocks.
         let mut last_two = [0.0_f64; 2];
         let mut warm = false;
         for block in 0..self.bench.study.protocol.blocks {
@@ -24,11 +25,8 @@ impl Runner<'_> {
                 warm = true;
             }
             let due = self.bench.recorder.n_due(&cohorts);
-            if self
-                .bench
-                .recorder
-                .is_spent(block, last_two[0].max(last_two[1]) * trials(due))
-            {
+            let expected = last_two[0].max(last_two[1]) * trials(due);
+            if self.bench.recorder.is_spent(block, expected) {
                 return Ok(EndReason::BudgetSpent);
             }
             if self.renewal.is_some_and(|blocks| block.is_multiple_of(blocks)) {

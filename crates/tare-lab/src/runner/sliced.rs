@@ -238,7 +238,7 @@ fn run_rounds(bench: &mut Bench<'_>, arms: &mut [Arm], rounds: u32, pass: u32) -
             }
         }
         if is_spoiled(bench.study, arms, pass) {
-            break;
+            return Ok(round + 1);
         }
     }
     Ok(rounds)

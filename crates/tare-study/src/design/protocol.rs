@@ -187,11 +187,10 @@ fn fits(slicing: Slicing, trial_seconds: f64) -> Result<Slicing, DesignError> {
     }
 }
 
-/// Adaptive: half the margin is narrow enough.
 fn stopping(adaptive: bool, margin: f64) -> Stopping {
     if adaptive {
         Stopping::Adaptive {
-            half_width: margin.ln_1p() / 2.0,
+            half_width: looks::narrow(margin),
             precise: false,
         }
     } else {

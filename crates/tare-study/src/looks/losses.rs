@@ -20,10 +20,22 @@ pub(super) struct Losses {
 
 /// What a block says of a comparison.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Loss {
+pub(crate) struct Loss {
     pub in_logs: f64,
     /// Its squared error by its rounds; `None` of one that has none or too few.
     pub noise: Option<f64>,
+}
+
+impl Comparison {
+    /// What the slices of a group say of it.
+    pub(crate) fn loss_in(&self, group: &GroupRecord) -> Option<Loss> {
+        let rounds = group.rounds(&self.cell, &self.baseline, &self.metric.name)?;
+        let (costs, beside) = (&rounds.cell.costs, &rounds.baseline.costs);
+        Some(Loss {
+            in_logs: typical(costs, beside, &rounds.processes)?,
+            noise: error_of_typical(costs, beside, &rounds.processes).map(|error| error.powi(2)),
+        })
+    }
 }
 
 /// A group of a block.
@@ -60,15 +72,9 @@ impl Losses {
             block: group.block,
             group: group.group,
         };
-        for (number, compared) in comparisons.iter().enumerate() {
-            let rounds = group.rounds(&compared.cell, &compared.baseline, &compared.metric.name);
-            let Some(r) = rounds else { continue };
-            let (costs, beside) = (&r.cell.costs, &r.baseline.costs);
-            if let Some(in_logs) = typical(costs, beside, &r.processes) {
-                let noise = error_of_typical(costs, beside, &r.processes).map(|error| error.powi(2));
-                self.typical.insert((number, ran), Loss { in_logs, noise });
-            }
-        }
+        let told = |(number, compared): (usize, &Comparison)| Some(((number, ran), compared.loss_in(group)?));
+        self.typical
+            .extend(comparisons.iter().enumerate().filter_map(told));
     }
 
     /// The loss in logs of every block that has one, of the comparison of this number:
