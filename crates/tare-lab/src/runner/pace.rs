@@ -138,12 +138,15 @@ fn worthwhile_ns(gate_ns: f64, unit_ns: f64) -> f64 {
     (WORTH * (gate_ns + unit_ns.max(WARM_NS))).max(SHORTEST_NS)
 }
 
-/// As long as a slice of these arms is to be, `longest_ns` at most: of kernels as short as is worth it in the box
-/// of the pacesetter, in trials of so many nanoseconds.
+/// As long as a slice of these arms is to be, `longest_ns` at most: of kernels that allow it as short as is worth it in
+/// the box of the pacesetter, in trials of so many nanoseconds.
 pub(super) fn slice_ns(arms: &[Arm], pacesetter: usize, longest_ns: f64, trial_ns: f64) -> f64 {
-    let are_kernels = arms.iter().all(|arm| arm.workload.kernel().is_some());
+    let may_be_short = arms.iter().all(|arm| {
+        let spec = arm.workload.kernel();
+        spec.is_some_and(|spec| !spec.kernel.needs_long_slices())
+    });
     let Pace { gate_ns, unit_ns, .. } = arms[pacesetter].pace;
-    if are_kernels {
+    if may_be_short {
         worthwhile_ns(gate_ns, unit_ns)
             .max(trial_ns / MOST_ROUNDS)
             .min(longest_ns)

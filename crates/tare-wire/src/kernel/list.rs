@@ -467,6 +467,12 @@ impl Kernel {
         matches!(self.row().way, Way::Computing)
     }
 
+    /// Whether it works otherwise in slices of 1 to 2 ms than in those of 10: it fills a cache, a folder or
+    /// a socket's buffer by what it does in one.
+    pub const fn needs_long_slices(self) -> bool {
+        matches!(self, Self::BlockRead | Self::File | Self::Latency | Self::TcpStream)
+    }
+
     /// Whether it has two ends that talk by a network, and can be in different places.
     pub const fn has_ends(self) -> bool {
         matches!(self.row().way, Way::Network)
