@@ -13,7 +13,8 @@ use tare_analysis::foreign::ForeignAnalysis;
 use tare_analysis::merge::Merged;
 use tare_analysis::pilot::Pilot;
 use tare_analysis::trend::Trend;
-use tare_analysis::{Analysis, advice, change, foreign, merge, pilot, trend};
+use tare_analysis::why::Why;
+use tare_analysis::{Analysis, advice, change, foreign, merge, pilot, trend, why};
 use tare_lab::doctor::Findings;
 use tare_lab::printed_plan::PrintedPlan;
 use tare_model::kernel::KernelReport;
@@ -76,6 +77,7 @@ fn documents() -> anyhow::Result<BTreeMap<String, String>> {
         printed::<Change>(change::SCHEMA),
         printed::<Merged>(merge::SCHEMA),
         printed::<Trend>(trend::SCHEMA),
+        printed::<Why>(why::SCHEMA),
         printed::<Advice>(advice::SCHEMA),
         printed::<ForeignAnalysis<'_>>(foreign::SCHEMA),
         printed::<Pilot<'_>>(pilot::SCHEMA),

@@ -3,6 +3,7 @@
 //! ```text
 //! Results --analyze--> Analysis                     run      one results file
 //!                      --advise--> Advice           advice   what to choose, by what was measured
+//!                      --why--> Why                 why      which mechanism has which share of a cost
 //! two     --compare-->  Change                      change   what differs, and whether it is the costs
 //! several --merge-->    Merged                      merge    hosts together
 //!         --trend-->    Trend                       trend    one cost along time
@@ -22,6 +23,7 @@ pub mod merge;
 pub mod pilot;
 mod run;
 pub mod trend;
+pub mod why;
 
 pub use run::{
     Against, Analysis, Basis, BlockCost, BlockOfSlices, BoxFigures, CarryOver, CellCounter, CellFigures,

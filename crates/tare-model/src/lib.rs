@@ -17,6 +17,7 @@ mod fixture;
 pub mod group;
 pub mod looks;
 pub mod measuring;
+pub mod mechanism;
 pub mod peak;
 pub mod place;
 pub mod plain;

@@ -5,8 +5,11 @@
 
 mod gate;
 
-use super::contract::{Absent, BoxError, BoxSpec, Platform, RunningBox, Support};
+use super::contract::{
+    Absent, BoxError, BoxSpec, Capabilities, Platform, RunningBox, Seccomp, Security, Support,
+};
 use super::options::Options;
+use super::security::Offer;
 use crate::link::{Link, LinkError, Stream};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -16,6 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tare_host::cgroup::Meter;
+use tare_host::net::Network;
 use tare_model::frame::{Decoder, Head, Kind, encode};
 use tare_model::host::BoxFacts;
 use tare_model::kernel::{BurnReport, Check, Kernel, KernelReport, KernelSpec, ProofSpec, TouchReport};
@@ -27,11 +31,24 @@ use tare_model::time::nanoseconds;
 /// Stretches that a kernel times.
 const STRETCHES: usize = 20;
 
+/// Its filter of system calls, if one is scripted.
+const SECURITY: Offer = Offer {
+    seccomp: &[Seccomp::Default, Seccomp::Off],
+    capabilities: &[],
+    userns: false,
+};
+
 /// Options of the platform.
 #[derive(Debug, Clone)]
 pub(super) struct Fake {
     /// Cost against a `fake` without options: 1.1 is a tenth slower (`cost`).
     cost: f64,
+    /// What a filter of system calls adds to that (`filter`), unless it is off (`seccomp=off`), and a network of its own
+    /// (`link`), unless it has the host's (`network=host`).
+    filter: Option<f64>,
+    link: f64,
+    seccomp: Seccomp,
+    network: Network,
     /// Standard deviation of the log of every figure (`sd`).
     sd: f64,
     /// Standard deviation of the log of what each box costs (`box`), and of each stretch
@@ -153,6 +170,10 @@ impl Fake {
     pub(super) fn open(mut options: Options) -> Result<Self, String> {
         let fake = Self {
             cost: options.take("cost")?.unwrap_or(1.0),
+            filter: options.take("filter")?,
+            link: options.take("link")?.unwrap_or(0.0),
+            seccomp: Security::take(&mut options, &SECURITY)?.seccomp,
+            network: options.take_network(&[Network::None, Network::Host])?,
             sd: options.take("sd")?.unwrap_or(0.01),
             box_sd: options.take("box")?.unwrap_or(0.0),
             stretch_sd: options.take("stretch")?.unwrap_or(0.0),
@@ -172,6 +193,9 @@ impl Fake {
         };
         options.none()?;
         let sound = |x: f64| x.is_finite() && x >= 0.0;
+        if !(fake.filter.is_none_or(sound) && sound(fake.link)) {
+            return Err("filter and link must not be negative".to_owned());
+        }
         let spreads = [fake.sd, fake.box_sd, fake.stretch_sd, fake.overrun];
         if !(sound(fake.cost) && fake.cost > 0.0 && spreads.into_iter().all(sound) && fake.every > 0) {
             return Err(
@@ -185,6 +209,20 @@ impl Fake {
             return Err("lie must be from 0.0001 to 1".to_owned());
         }
         Ok(fake)
+    }
+
+    /// With what its mechanisms add.
+    fn cost_of_box(&self) -> f64 {
+        let filter = self
+            .filter
+            .filter(|_| self.seccomp != Seccomp::Off)
+            .unwrap_or(0.0);
+        let link = if self.network == Network::Host {
+            0.0
+        } else {
+            self.link
+        };
+        self.cost + filter + link
     }
 
     /// `None` if this is a time at which no answer comes.
@@ -226,6 +264,18 @@ impl Platform for Fake {
         })
     }
 
+    fn security(&self) -> Option<Security> {
+        self.filter.map(|_| Security {
+            seccomp: self.seccomp,
+            capabilities: Capabilities::Default,
+            userns: None,
+        })
+    }
+
+    fn network(&self) -> Network {
+        self.network
+    }
+
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         if self.fails(Fail::Launch) {
             return Err(BoxError::Engine {
@@ -241,7 +291,7 @@ impl Platform for Fake {
         // A stream of its own: other figures do not hang on whether boxes differ.
         let mut of_box = noise.clone();
         of_box.set_stream(1);
-        script.cost *= factor(&mut of_box, self.box_sd);
+        script.cost = self.cost_of_box() * factor(&mut of_box, self.box_sd);
         let cpus = spec.instance.cpus.as_f64();
         let agent = FakeAgent {
             script,

@@ -9,6 +9,7 @@ mod grid;
 mod scale;
 mod sizes;
 mod trend;
+mod waterfall;
 
 use askama::Template;
 use course::Course;
@@ -18,7 +19,9 @@ use grid::Grid;
 use sizes::SizeChart;
 use tare_analysis::merge::Merged;
 use tare_analysis::trend::Trend;
+use tare_analysis::why::Why;
 use tare_analysis::{Analysis, Comparison, ScoreTable, SizeEffect};
+use waterfall::Waterfall;
 
 /// Colours that the style sheet has for series; further ones begin again.
 const COLOURS: usize = 6;
@@ -40,6 +43,9 @@ pub enum Picture {
     /// Costs by the size of the box.
     #[doc(hidden)]
     Sizes(SizeChart),
+    /// What a cost consists of.
+    #[doc(hidden)]
+    Waterfall(Waterfall),
 }
 
 /// A picture by itself.
@@ -114,6 +120,11 @@ impl Picture {
         sizes::chart(effects, margin).map(Self::Sizes)
     }
 
+    /// What each mechanism adds to the baseline's cost.
+    pub fn waterfall(why: &Why) -> Option<Self> {
+        waterfall::draw(why).map(Self::Waterfall)
+    }
+
     /// Its name in files: letters and hyphens.
     pub fn id(&self) -> &'static str {
         match self {
@@ -122,6 +133,7 @@ impl Picture {
             Self::Course(course) => course.id,
             Self::Dots(dots) => dots.id,
             Self::Sizes(_) => "sizes",
+            Self::Waterfall(_) => "waterfall",
         }
     }
 
@@ -137,6 +149,7 @@ impl Picture {
             Self::Course(course) => course.width,
             Self::Dots(dots) => dots.width,
             Self::Sizes(chart) => chart.width,
+            Self::Waterfall(chart) => chart.width,
         }
     }
 
@@ -164,6 +177,7 @@ impl Picture {
             Self::Course(course) => course.height.clone(),
             Self::Dots(dots) => dots.height.clone(),
             Self::Sizes(chart) => px(chart.height),
+            Self::Waterfall(chart) => px(chart.height),
         }
     }
 
@@ -175,6 +189,7 @@ impl Picture {
             Self::Course(course) => &course.caption,
             Self::Dots(dots) => dots.caption,
             Self::Sizes(_) => sizes::CAPTION,
+            Self::Waterfall(_) => waterfall::CAPTION,
         }
     }
 

@@ -16,11 +16,22 @@ pub(crate) fn percent(fraction: f64) -> String {
     format!("{} %", percent_number(fraction))
 }
 
+/// `-4.9 to -3.9 %`.
+pub(crate) fn percent_range(low: f64, high: f64) -> String {
+    format!("{} to {}", percent_number(low), percent(high))
+}
+
 fn percent_number(fraction: f64) -> String {
-    let percents = fraction * 100.0;
-    let decimals = usize::from(percents.abs() < 9.95);
-    let shown = digits(percents, decimals);
-    // A figure that rounds to nought has no sign.
+    if (fraction * 100.0).abs() < 9.95 {
+        one_decimal(fraction)
+    } else {
+        digits(fraction * 100.0, 0)
+    }
+}
+
+/// A fraction in percents; one that rounds to nought has no sign.
+fn one_decimal(fraction: f64) -> String {
+    let shown = digits(fraction * 100.0, 1);
     if shown == "-0.0" { "0.0".to_owned() } else { shown }
 }
 
@@ -37,9 +48,16 @@ pub(crate) fn margin(fraction: f64) -> String {
     format!("{} %", shown.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// `-4.4 (-4.9 to -3.9) %`.
+/// `-4.4 (-4.9 to -3.9) %`. A narrow interval keeps the decimal that tells its ends apart.
 pub(crate) fn percent_with_interval(value: f64, low: f64, high: f64) -> String {
-    with_interval(&percent(value), &percent(low), &percent(high))
+    let shown = |fraction| {
+        if high - low < 0.01 {
+            format!("{} %", one_decimal(fraction))
+        } else {
+            percent(fraction)
+        }
+    };
+    with_interval(&shown(value), &shown(low), &shown(high))
 }
 
 /// `10.74 (10.71 to 10.78) ms`: a figure and its interval, whose unit is told once where they share it.

@@ -16,6 +16,7 @@ mod change_points;
 mod decide;
 mod draws;
 mod drift;
+mod factorial;
 mod holm;
 mod hosts;
 mod hotelling;
@@ -43,6 +44,7 @@ pub use blocks::more_blocks;
 pub use change_points::{CHANGE_LEVEL, ChangePoint, FEWEST_AROUND_CHANGE, FEWEST_FOR_CHANGE, change_points};
 pub use decide::{Row, decide};
 pub use drift::{Steps, steps};
+pub use factorial::Design;
 pub use holm::{holm, holm_factors};
 pub use hosts::{AcrossHosts, FEWEST_HOSTS, HostEstimate, across_hosts};
 pub use infer::{LEVEL, Looks, Odd, PairedInference, Question, infer, infer_beside, least_noise};
@@ -53,7 +55,7 @@ pub use looks::{Aim, Judgement, LOOK_LEVEL, LOOK_P_FACTOR, LOOK_PRECISE, LOOKS, 
 pub use moments::{cv, extent, kurtosis, log_ratio, mean, median, sd, skewness};
 pub use quantile::{QuantileRatio, quantile_ratios};
 pub use ranks::ranks;
-pub use ratio::{RatioOfMeans, ratio_of_means};
+pub use ratio::{RatioOfMeans, Share, ratio_of_means, share};
 pub use regression::{Coefficient, regression};
 pub use rounds::{
     CPU_BOUND, after, error_of_typical, mean_of_medians, medians, round_losses, stall_share, told_apart,

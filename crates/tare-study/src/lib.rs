@@ -15,6 +15,7 @@ pub mod design;
 pub mod extract;
 pub mod images;
 pub mod looks;
+pub mod mechanisms;
 pub mod placement;
 pub mod plan;
 pub mod printed;

@@ -77,6 +77,22 @@ pub enum Command {
     ///
     /// Also says whether to pin CPUs, and how small a box may be.
     Advise(AdviseArgs),
+    /// Show which mechanism causes which share of a platform's cost
+    ///
+    /// Runs the platform with its mechanisms on and off, such as the seccomp filter, side by side, and shares its cost out among them. With a results file instead of a platform, does so for what is in it.
+    // What is compared is its own design.
+    #[command(
+        override_usage = "tare why [OPTIONS] <PLATFORM> [-- COMMAND...]\n       tare why [OPTIONS] <RESULTS>",
+        mut_arg("study", |a| a.hide(true)),
+        mut_arg("small", |a| a.hide(true)),
+        mut_arg("platforms", |a| a.hide(true)),
+        mut_arg("networks", |a| a.hide(true)),
+        mut_arg("storages", |a| a.hide(true)),
+        mut_arg("caches", |a| a.hide(true)),
+        mut_arg("adaptive", |a| a.hide(true)),
+        mut_arg("precision", |a| a.hide(true))
+    )]
+    Why(WhyArgs),
     /// Combine results from several hosts
     ///
     /// Combines results of one study from several hosts or days, with the host as a random factor.
@@ -271,6 +287,32 @@ pub struct RunArgs {
     pub quiet: bool,
     #[command(flatten)]
     pub forms: CostFormArgs,
+    // Last: its heading applies to all options after it.
+    #[command(flatten)]
+    pub study: StudyArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct WhyArgs {
+    /// Platform, such as docker or docker?network=bridge, or a results file
+    #[arg(value_name = "PLATFORM")]
+    pub what: String,
+    #[command(flatten)]
+    pub state: StateArgs,
+    /// Options of its mechanisms, such as seccomp,network [default: all that it can switch off]
+    #[arg(long, value_delimiter = ',', value_name = "LIST", value_parser = name)]
+    pub mechanisms: Vec<String>,
+    /// Results file to create [default: tare-results-RUN.jsonl]
+    #[arg(short, long, value_name = "FILE", value_parser = file_to_make())]
+    pub output: Option<PathBuf>,
+    /// Print only the answer
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Print also the cost of each cell, what mechanisms do together, and how to read it
+    #[arg(long, conflicts_with_all = ["json", "markdown", "csv"])]
+    pub details: bool,
+    #[command(flatten)]
+    pub forms: FormArgs,
     // Last: its heading applies to all options after it.
     #[command(flatten)]
     pub study: StudyArgs,

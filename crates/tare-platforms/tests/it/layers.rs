@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What opens platforms, or works with boxes that are open: it takes drivers by the crate's face.
-const ABOVE_DRIVERS: [&str; 11] = [
+const ABOVE_DRIVERS: [&str; 12] = [
     "conformance",
     "elsewhere.rs",
     "example.rs",
@@ -12,6 +12,7 @@ const ABOVE_DRIVERS: [&str; 11] = [
     "factors.rs",
     "lib.rs",
     "limits",
+    "mechanisms.rs",
     "nested",
     "open.rs",
     "registry.rs",

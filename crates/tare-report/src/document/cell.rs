@@ -145,6 +145,9 @@ impl Show {
 
     /// One figure with its interval.
     pub fn interval(&self, Estimate { value, low, high }: Estimate) -> String {
-        show::with_interval(&self.one(value), &self.one(low), &self.one(high))
+        match self {
+            Self::Percent => show::percent_with_interval(value, low, high),
+            _ => show::with_interval(&self.one(value), &self.one(low), &self.one(high)),
+        }
     }
 }

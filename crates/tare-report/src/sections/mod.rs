@@ -26,6 +26,7 @@ mod slices;
 mod stops;
 mod summary;
 mod trend;
+mod why;
 
 pub use advice::advice;
 pub use change::change;
@@ -35,6 +36,7 @@ pub use foreign::foreign;
 pub use merge::merge;
 pub use pilot::pilot;
 pub use trend::trend;
+pub use why::why;
 
 use crate::document::{Cell, Column, Document, Section};
 use crate::show::{date, or_missing};

@@ -22,3 +22,4 @@ pub(crate) mod remarks;
 pub(crate) mod sizes;
 pub(crate) mod stops;
 pub mod verdict;
+pub(crate) mod why;

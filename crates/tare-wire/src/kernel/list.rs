@@ -470,7 +470,10 @@ impl Kernel {
     /// Whether it works otherwise in slices of 1 to 2 ms than in those of 10: it fills a cache, a folder or
     /// a socket's buffer by what it does in one.
     pub const fn needs_long_slices(self) -> bool {
-        matches!(self, Self::BlockRead | Self::File | Self::Latency | Self::TcpStream)
+        matches!(
+            self,
+            Self::BlockRead | Self::File | Self::Latency | Self::TcpStream
+        )
     }
 
     /// Whether it has two ends that talk by a network, and can be in different places.

@@ -27,6 +27,7 @@ mod study;
 mod study_plan;
 pub mod trend;
 pub mod watch;
+pub mod why;
 pub mod workloads;
 
 use crate::args::StudyArgs;

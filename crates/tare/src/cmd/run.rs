@@ -46,7 +46,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// A session for a new results file.
-fn open(
+pub(super) fn open(
     asked: &Asked,
     state: &Path,
     check_outputs: impl FnOnce() -> anyhow::Result<()>,
@@ -83,7 +83,7 @@ fn resume(
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Measures what the plan says, which is printed first; a study that cannot tell anything is not run.
-fn measure(session: &mut Session, output: &Path, quiet: bool) -> anyhow::Result<Summary> {
+pub(super) fn measure(session: &mut Session, output: &Path, quiet: bool) -> anyhow::Result<Summary> {
     let expected = session.cost();
     let foreseen = session.foresee();
     let plan = plan_words::text(&session.study, &expected, session.room(), &foreseen, None);
@@ -175,7 +175,11 @@ fn before_resuming(path: &Path, results: &Results, study: &Study, asked: &Asked)
 }
 
 /// Finds out about unwritable paths before anything is measured.
-fn check_outputs(output: Option<&Path>, resumed: Option<&Path>, page: Option<&Path>) -> anyhow::Result<()> {
+pub(super) fn check_outputs(
+    output: Option<&Path>,
+    resumed: Option<&Path>,
+    page: Option<&Path>,
+) -> anyhow::Result<()> {
     if let Some(path) = output {
         let shown = path.display();
         anyhow::ensure!(
@@ -198,7 +202,7 @@ fn check_outputs(output: Option<&Path>, resumed: Option<&Path>, page: Option<&Pa
     forms::check(page, &results)
 }
 
-fn output_path(named: Option<&Path>, run: &Run) -> PathBuf {
+pub(super) fn output_path(named: Option<&Path>, run: &Run) -> PathBuf {
     let id = run.name().trim_start_matches("tare-");
     named.map_or_else(|| format!("tare-results-{id}.jsonl").into(), Path::to_owned)
 }
@@ -233,7 +237,7 @@ fn show(asked: &CostFormArgs, output: &Path, analysis: &Analysis) -> anyhow::Res
 }
 
 /// Says how the run ended.
-fn end(results: &Results, analysis: &Analysis, output: &Path, summary: &Summary) -> ExitCode {
+pub(super) fn end(results: &Results, analysis: &Analysis, output: &Path, summary: &Summary) -> ExitCode {
     let file = out::word(&output.display().to_string());
     if summary.reason == EndReason::Interrupted {
         out::say(&format!("stopped; continue with: tare run --resume {file}"));

@@ -44,4 +44,5 @@ mod study_files;
 mod sweep;
 mod terminal;
 mod tutorial;
+mod why;
 mod workloads;

@@ -309,7 +309,11 @@ fn a_length_that_is_none_is_refused() {
         ("auto", "latency", 10 * ms..10 * ms + 1),
     ] {
         let tare = Tare::new();
-        run(&tare, "fake", &["-w", workload, "--blocks", "1", "--slices", good]);
+        run(
+            &tare,
+            "fake",
+            &["-w", workload, "--blocks", "1", "--slices", good],
+        );
         let group = tare.records_of("r.jsonl", "group").remove(0);
         assert!(slice_ns.contains(&number(&group, "slice_ns")), "{good}: {group}");
     }

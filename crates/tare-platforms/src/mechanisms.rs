@@ -1,0 +1,84 @@
+//! Mechanisms that set boxes apart, and which of them a platform has.
+
+use super::contract::storage::Storage;
+use super::contract::{Platform, Seccomp, Security};
+use super::open::open;
+use std::path::Path;
+use tare_host::net::Network;
+use tare_model::mechanism::Mechanism;
+use tare_model::platform::PlatformPath;
+
+/// All that can be switched off by an option.
+pub const MECHANISMS: [Mechanism; 5] = [
+    Mechanism {
+        name: "seccomp filter",
+        option: "seccomp",
+        off: Seccomp::Off.name(),
+    },
+    Mechanism {
+        name: "limited capabilities",
+        option: "capabilities",
+        off: "all",
+    },
+    Mechanism {
+        name: "user namespace",
+        option: "userns",
+        off: "off",
+    },
+    Mechanism {
+        name: "network of its own",
+        option: Network::OPTION,
+        off: Network::Host.name(),
+    },
+    Mechanism {
+        name: "file system of its own",
+        option: Storage::OPTION,
+        off: Storage::Volume.name(),
+    },
+];
+
+/// What of a platform tells whether a mechanism is on.
+type State = (Option<Security>, Network, Option<Storage>);
+
+/// Those that are on in boxes of this platform and that it can switch off; `cache` is the folder in which it may keep what
+/// it made. Nothing is made or asked.
+pub fn mechanisms_of(path: &PlatformPath, cache: &Path) -> Vec<Mechanism> {
+    let state = |path: &PlatformPath| open(path, cache).ok().map(|platform| state(&*platform));
+    let Some(on) = state(path) else {
+        return Vec::new();
+    };
+    let can_be_off = |mechanism: &Mechanism| {
+        // Without a folder of its own, a box has nothing that another place could hold.
+        let is_there = mechanism.option != Storage::OPTION || on.2.is_some();
+        is_there && state(&mechanism.without(path)).is_some_and(|off| off != on)
+    };
+    MECHANISMS.into_iter().filter(can_be_off).collect()
+}
+
+fn state(platform: &dyn Platform) -> State {
+    (platform.security(), platform.network(), platform.storage())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(path: &str) -> Vec<&'static str> {
+        let found = mechanisms_of(&path.parse().unwrap(), Path::new("/nowhere"));
+        found.iter().map(|mechanism| mechanism.option).collect()
+    }
+
+    #[test]
+    fn a_platform_has_the_mechanisms_that_are_on_and_can_be_off() {
+        assert_eq!(options("docker"), ["seccomp", "capabilities", "network"]);
+        assert_eq!(options("docker?seccomp=off&network=host"), ["capabilities"]);
+        assert_eq!(
+            options("docker?storage=own"),
+            ["seccomp", "capabilities", "network", "storage"]
+        );
+        assert_eq!(options("nspawn?userns=on").first(), Some(&"seccomp"));
+        assert!(options("nspawn?userns=on").contains(&"userns"));
+        assert!(!options("lxc").contains(&"seccomp"));
+        assert!(options("native").is_empty() && options("no-such").is_empty());
+    }
+}

@@ -1,0 +1,126 @@
+//! What gaps consist of: the mechanisms of each platform with their shares.
+
+use super::{kind, kind_columns};
+use crate::chart::Picture;
+use crate::document::{Cell, Column, Document, Section, Show, Table};
+use crate::words::{course, notices, why as words};
+use tare_analysis::Analysis;
+use tare_analysis::why::{Amount, Gap, Why};
+
+/// The answer, what adds how much, and the cells by which that is told.
+pub fn why(analysis: &Analysis, why: &Why) -> Document {
+    let sections = [
+        Section::new("What adds how much")
+            .about("What a mechanism adds is the mean over all orders of switching mechanisms on; what is left without any of them is the rest.")
+            .picture(Picture::waterfall(why))
+            .table(parts(&why.gaps)),
+        Section::detail("Two together")
+            .about("What two mechanisms add together beyond the sum of each.")
+            .table(interactions(&why.gaps)),
+        Section::detail("Each cell")
+            .about("The platform without some of its mechanisms, over the baseline, in the blocks that have all of these.")
+            .table(cells(&why.gaps)),
+        Section::detail("How to read this").list(CAVEATS.map(str::to_owned).into()),
+    ];
+    Document {
+        whole: None,
+        title: "What does the cost consist of?".to_owned(),
+        subtitle: format!(
+            "{} · {}",
+            course::ran(&analysis.study, &analysis.run),
+            course::host(analysis)
+        ),
+        answer: words::answer(why),
+        notices: notices::all(&analysis.notices),
+        sections: sections.into_iter().filter_map(Section::unless_empty).collect(),
+    }
+}
+
+const CAVEATS: [&str; 3] = [
+    "All is in percent of what the baseline costs, and adds up: mechanisms and rest are the gap. Intervals are 95 % by Student's t over blocks.",
+    "A share is a part over the gap, with the interval of Fieller's theorem. There are none where the gap itself is not shown. Shares may be negative, and over 100 % where another mechanism makes up for them.",
+    "With over three mechanisms not all combinations are measured: it is then supposed that no three of them act together.",
+];
+
+fn columns() -> Vec<Column> {
+    let mut columns = vec![Column::name("workload")];
+    columns.extend(kind_columns());
+    columns
+}
+
+fn names(gap: &Gap) -> Vec<Cell> {
+    let mut row = vec![gap.cell.workload.as_str().into()];
+    row.extend(kind(&gap.cell.kind));
+    row
+}
+
+fn parts(gaps: &[Gap]) -> Table {
+    let mut all = columns();
+    all.extend([
+        Column::name("part"),
+        Column::name("switched off by"),
+        Column::interval("adds", "in percent of the baseline's cost"),
+        Column::interval("share", "of the gap"),
+    ]);
+    let mut table = Table::new("parts", 4, all);
+    for gap in gaps {
+        let row = |part: &str, off_by: &str, amount: Option<&Amount>| {
+            let mut row = names(gap);
+            row.extend([
+                part.into(),
+                off_by.into(),
+                Cell::interval(amount.map(|amount| amount.adds), Show::Percent),
+                Cell::interval(amount.and_then(|amount| amount.share), Show::Percent),
+            ]);
+            row
+        };
+        for part in &gap.parts {
+            table.push(row(part.mechanism, &part.off_by, part.amount.as_ref()));
+        }
+        table.push(row("rest", "", gap.rest.as_ref()));
+        let whole = gap.cost.map(|adds| Amount { adds, share: None });
+        table.push(row("all", "", whole.as_ref()));
+    }
+    table
+}
+
+fn interactions(gaps: &[Gap]) -> Table {
+    let mut all = columns();
+    all.extend([
+        Column::name("one"),
+        Column::name("other"),
+        Column::interval("add together", "in percent of the baseline's cost"),
+    ]);
+    let mut table = Table::new("interactions", 4, all);
+    for gap in gaps {
+        for of in &gap.interactions {
+            let [one, other] = of.mechanisms;
+            let mut row = names(gap);
+            row.extend([one.into(), other.into(), Cell::Interval(of.adds, Show::Percent)]);
+            table.push(row);
+        }
+    }
+    table
+}
+
+fn cells(gaps: &[Gap]) -> Table {
+    let mut all = columns();
+    all.extend([
+        Column::name("cell"),
+        Column::number("n", "blocks"),
+        Column::interval("cost", "over the baseline's"),
+    ]);
+    let mut table = Table::new("cells", 4, all);
+    for gap in gaps {
+        for of in &gap.cells {
+            let mut row = names(gap);
+            row.extend([
+                of.platform.to_string().into(),
+                Cell::count(gap.blocks),
+                Cell::interval(of.cost.map(words::ratio_of), Show::Ratio),
+            ]);
+            table.push(row);
+        }
+    }
+    table
+}

@@ -1,0 +1,63 @@
+//! What a gap consists of, in sentences.
+
+use crate::show::{between, change_beside, change_interval, percent, percent_range};
+use tare_analysis::why::{Amount, Gap, NoShares, Part, Why};
+use tare_analysis::{Estimate, FEWEST_PAIRS};
+
+/// The answer for each gap, in one sentence.
+pub(crate) fn answer(why: &Why) -> Vec<String> {
+    why.gaps.iter().map(|gap| sentence(why, gap)).collect()
+}
+
+/// `docker pinned syscall is 24 % slower than native (23 to 25 %): 99 % of that (95 to 103 %) is its seccomp filter`.
+fn sentence(why: &Why, gap: &Gap) -> String {
+    let (cell, baseline) = (&gap.cell, &why.baseline);
+    let Some(cost) = gap.cost.map(ratio_of) else {
+        return format!("{cell}: no two blocks have all its cells");
+    };
+    match gap.no_shares {
+        Some(NoShares::TooFewBlocks) => format!(
+            "{cell}: shares need at least {FEWEST_PAIRS} blocks, and {} have all its cells",
+            gap.blocks
+        ),
+        Some(NoShares::NoGap) => format!(
+            "{cell} is not shown to cost more or less than {baseline} ({}): there is nothing to share out",
+            between(cost.low, cost.high)
+        ),
+        None => format!(
+            "{cell} is {} than {baseline} ({}): {}",
+            change_beside(cost.value, cost.low, cost.high),
+            change_interval(cost.value, cost.low, cost.high),
+            whose(gap)
+        ),
+    }
+}
+
+/// The cost over the baseline's of a gap.
+pub(crate) fn ratio_of(gap: Estimate) -> Estimate {
+    Estimate {
+        value: 1.0 + gap.value,
+        low: 1.0 + gap.low,
+        high: 1.0 + gap.high,
+    }
+}
+
+/// What is shown to have part in a gap, the mechanisms first.
+fn whose(gap: &Gap) -> String {
+    let of_mechanism = |part: &Part| Some(format!("{} its {}", shown(part.amount?)?, part.mechanism));
+    let mut told: Vec<String> = gap.parts.iter().filter_map(of_mechanism).collect();
+    if told.is_empty() {
+        told.push("no mechanism that was switched off is shown to have part in that".to_owned());
+    }
+    let rest = gap.rest.and_then(shown);
+    told.extend(rest.map(|rest| format!("{rest} left with all of them off")));
+    told.join("; ")
+}
+
+/// `99 % of that (95 to 103 %) is`, if that is shown.
+fn shown(amount: Amount) -> Option<String> {
+    let share = amount.share?;
+    let is_shown = share.low > 0.0 || share.high < 0.0;
+    let range = percent_range(share.low, share.high);
+    is_shown.then(|| format!("{} of that ({range}) is", percent(share.value)))
+}
