@@ -31,7 +31,7 @@ run:
 	@scripts/setup run
 	@scripts/build-progress cargo build --release --locked --target $(TARGET) -p tare
 	@mkdir -p results
-	@$(if $(filter-out --resume %.jsonl --budget %m,$(ARGS)),,TARE_AGAIN="make run ARGS='{}'") scripts/with-engines --only docker $(TARE) run $(if $(RESUMED),,-o results/$(STAMP).jsonl) --html results/$(STAMP).html $(ARGS)
+	@TARE_RESUME="make run ARGS='{}'" $(if $(filter-out --resume %.jsonl --budget %m,$(ARGS)),,TARE_AGAIN="make run ARGS='{}'") scripts/with-engines --only docker $(TARE) run $(if $(RESUMED),,-o results/$(STAMP).jsonl) --html results/$(STAMP).html $(ARGS)
 
 test:
 	@scripts/test

@@ -85,6 +85,11 @@ pub enum ResumeError {
         "{path} was planned with {blocks} blocks: adding or dropping blocks after seeing a result makes intervals cover less than they claim; start a new one with -o and other --blocks, or with --adaptive"
     )]
     FixedBlocks { path: String, blocks: u32 },
+    /// Fewer blocks than an adaptive study may have.
+    #[error(
+        "{path} goes on until its comparisons are decided, for at most {blocks} blocks: omit --blocks, and give --budget to end it sooner"
+    )]
+    FewerBlocks { path: String, blocks: u32 },
     /// More blocks, and no look after the last one.
     #[error("{path} is adaptive: {cause}")]
     NoLook {
@@ -374,6 +379,12 @@ pub fn study(path: &str, results: &Results, asked: Option<u32>) -> Result<Study,
             path,
             blocks: planned,
         }),
+        Stopping::Adaptive { .. } if asked.is_some_and(|asked| asked < planned) => {
+            Err(ResumeError::FewerBlocks {
+                path,
+                blocks: planned,
+            })
+        }
         Stopping::Adaptive { .. }
             if study.protocol.blocks > planned && !LOOKS.contains(&study.protocol.blocks) =>
         {

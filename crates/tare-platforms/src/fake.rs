@@ -168,12 +168,18 @@ impl Fail {
 
 impl Fake {
     pub(super) fn open(mut options: Options) -> Result<Self, String> {
+        let link: Option<f64> = options.take("link")?;
+        let networks: &[Network] = if link.is_some() {
+            &[Network::None, Network::Host]
+        } else {
+            &[Network::None]
+        };
         let fake = Self {
             cost: options.take("cost")?.unwrap_or(1.0),
             filter: options.take("filter")?,
-            link: options.take("link")?.unwrap_or(0.0),
+            link: link.unwrap_or(0.0),
             seccomp: Security::take(&mut options, &SECURITY)?.seccomp,
-            network: options.take_network(&[Network::None, Network::Host])?,
+            network: options.take_network(networks)?,
             sd: options.take("sd")?.unwrap_or(0.01),
             box_sd: options.take("box")?.unwrap_or(0.0),
             stretch_sd: options.take("stretch")?.unwrap_or(0.0),

@@ -80,6 +80,12 @@ impl Shares {
         self.beside = (seconds - self.seconds()).max(0.0);
     }
 
+    /// What a block takes at least, with the cells of the one before, in seconds.
+    pub fn least_seconds(&self) -> f64 {
+        let cells: f64 = self.running.values().sum();
+        self.beside + LEAST * cells * self.trial_ns / 1e9
+    }
+
     /// How long the trials of a block last together, in seconds.
     fn seconds(&self) -> f64 {
         let of = |(workload, cells): (&String, &f64)| self.share(workload) * cells;

@@ -101,6 +101,17 @@ pub fn program() -> String {
     word(&called.to_string_lossy())
 }
 
+/// How a run is gone on with, with its options in the place of `{}`: whatever wraps this program, such as a private engine, is
+/// to do so again.
+pub fn resuming() -> String {
+    std::env::var("TARE_RESUME").unwrap_or_else(|_| format!("{} run {{}}", program()))
+}
+
+/// The command that goes on with this file.
+pub fn resume(file: &Path) -> String {
+    resuming().replace("{}", &format!("--resume {}", word(&file.display().to_string())))
+}
+
 /// Text in lines as wide as the terminal, behind `first`; later lines begin at `indent`.
 pub fn wrapped(first: &str, indent: usize, words: &str) -> String {
     text::wrapped(first, indent, &one_line(words), width())

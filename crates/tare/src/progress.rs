@@ -232,10 +232,10 @@ impl Progress {
     }
 }
 
-/// `linpack varies too much for the time of this run: ...`.
+/// `linpack varies much here: ...`.
 fn noisy(of: &Noisy) -> String {
     format!(
-        "{} varies too much here for the time of this run: 10 blocks will leave at least ±{:.1} %; within the margin it takes about {:.0} blocks, {} if it runs alone",
+        "{} varies much here: 10 blocks will leave at least ±{:.1} %, which may not tell a small difference in the time of this run; down to the margin it takes about {:.0} blocks, {} if it runs alone",
         of.workload,
         100.0 * of.half_width,
         of.blocks,

@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::cmp::Ordering;
 use tare_model::metric::Metric;
 use tare_model::study::{Against, Cell};
-use tare_stats::PairedInference;
+use tare_stats::{LEVEL, PairedInference, t_quantile};
 
 /// One cell against one of its baselines.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
@@ -56,9 +56,16 @@ impl Comparison {
     /// What one more minute would do, where a trial took so many seconds with all that belongs to it.
     #[expect(clippy::cast_precision_loss, reason = "a number of blocks")]
     pub(super) fn narrowed_by_minute(&self, trial_seconds: f64) -> Option<f64> {
-        let blocks = self.primary().map(|metric| metric.n).filter(|n| *n > 1)? as f64;
-        let more = 60.0 / (2.0 * trial_seconds);
-        Some((blocks / (blocks + more)).sqrt()).filter(|width| width.is_finite())
+        let n = self.primary().map(|metric| metric.n).filter(|n| *n > 1)?;
+        let width =
+            |blocks: usize| Some(t_quantile(f64::midpoint(1.0, LEVEL), blocks - 1)? / (blocks as f64).sqrt());
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a few blocks; the cast saturates"
+        )]
+        let more = (60.0 / (2.0 * trial_seconds)) as usize;
+        Some(width(n.saturating_add(more))? / width(n)?)
     }
 
     /// The metric that carries the verdict.

@@ -34,17 +34,16 @@ pub struct RunFacts {
     pub blocks: usize,
     /// Trials by their end.
     pub trials: TrialCounts,
+    /// Time of all sessions; of one that did not tell of its end, up to its last trial.
+    #[serde(skip)]
+    measured_ns: u64,
 }
 
 impl RunFacts {
-    /// How long a file of one session took, in seconds; the ends of others are not in it.
+    /// How long all sessions took together, in seconds.
     #[expect(clippy::cast_precision_loss, reason = "for people: three digits are shown")]
     pub fn seconds(&self) -> Option<f64> {
-        let [session] = &self.sessions[..] else {
-            return None;
-        };
-        let ns = self.end?.ended_unix_ns.checked_sub(session.started_unix_ns)?;
-        Some(ns as f64 / 1e9)
+        Some(self.measured_ns as f64 / 1e9).filter(|seconds| *seconds > 0.0)
     }
 
     /// What a trial took with all that belongs to it, in seconds.
@@ -131,7 +130,28 @@ pub(crate) fn facts(results: &Results) -> RunFacts {
         blocks_planned: results.blocks_planned(),
         blocks: blocks(results),
         trials: trial_counts(results),
+        measured_ns: measured_ns(&results.records),
     }
+}
+
+/// Time from the begin of each session to its end, or to that of its last trial.
+fn measured_ns(records: &[Record]) -> u64 {
+    let (mut begun, mut last, mut sum) = (0_u64, 0_u64, 0_u64);
+    for record in records {
+        match record {
+            Record::Session(session) => {
+                sum = sum.saturating_add(last.saturating_sub(begun));
+                (begun, last) = (session.started_unix_ns, session.started_unix_ns);
+            }
+            Record::Trial(trial) => {
+                let wall_ns = trial.host.as_ref().map_or(0, |host| host.wall_ns);
+                last = trial.started_unix_ns.saturating_add(wall_ns).max(last);
+            }
+            Record::End(end) => last = end.ended_unix_ns.max(last),
+            _ => {}
+        }
+    }
+    sum.saturating_add(last.saturating_sub(begun))
 }
 
 /// Blocks of the study with a trial.

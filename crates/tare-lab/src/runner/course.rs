@@ -32,12 +32,11 @@ impl Runner<'_> {
             if self.renewal.is_some_and(|blocks| block.is_multiple_of(blocks)) {
                 self.bench.boxes.destroy_kept(&mut self.bench.recorder)?;
             }
-            let begun = Instant::now();
             self.bench.recorder.begin_block(block, due);
             if let Err(stop) = self.block(&cohorts) {
                 return stop.into_end();
             }
-            self.bench.recorder.end_block(block);
+            let took = self.bench.recorder.end_block(block);
             if let Some(program) = self.programs.changed() {
                 return Err(RunError::ProgramChanged {
                     program: program.to_owned(),
@@ -52,7 +51,7 @@ impl Runner<'_> {
             self.bench.recorder.look_after(block)?;
             self.bench.recorder.sync_if_due()?;
             // Of a block in which fewer cells run, as much less is expected.
-            last_two = [last_two[1], begun.elapsed().as_secs_f64() / trials(due)];
+            last_two = [last_two[1], took / trials(due)];
         }
         Ok(self.bench.recorder.end_of_blocks())
     }

@@ -55,6 +55,8 @@ impl Ended {
 
 /// Blocks after which the noise of rounds is known well enough to tell what will stay open.
 const FORESEEN_AFTER: u32 = 2;
+/// Part of a budget that blocks before the last leave to it: none takes just what is expected.
+const KEPT: f64 = 0.05;
 
 /// Writes records, and tells the observer.
 pub(super) struct Recorder<'a> {
@@ -250,9 +252,15 @@ impl<'a> Recorder<'a> {
         self.begun = Instant::now();
     }
 
-    /// Whether the budget has no time for a block that takes so many seconds.
+    /// Whether the budget has no time for a block that would take so many seconds as those before. Up to the first look it
+    /// takes less, if need be.
     pub fn is_spent(&self, block: u32, seconds: f64) -> bool {
         let bounded = block >= self.study.protocol.blocks_before_budget;
+        let least = self
+            .shares
+            .as_ref()
+            .filter(|_| block > 0 && self.room(block).is_some());
+        let seconds = least.map_or(seconds, |shares| seconds.min(shares.least_seconds()));
         bounded && self.budget_left().is_some_and(|left| seconds > left)
     }
 
@@ -266,7 +274,8 @@ impl<'a> Recorder<'a> {
     fn room(&self, block: u32) -> Option<f64> {
         self.looks.as_ref()?;
         let until_look = FEWEST.checked_sub(block).filter(|blocks| *blocks > 0)?;
-        Some(self.budget_left()? / f64::from(until_look))
+        let kept = if until_look > 1 { KEPT } else { 0.0 };
+        Some(self.budget_left()? * (1.0 - kept) / f64::from(until_look))
     }
 
     /// A block begins in which so many trials are due.
@@ -287,15 +296,16 @@ impl<'a> Recorder<'a> {
         });
     }
 
-    pub fn end_block(&mut self, block: u32) {
-        let took = self.eta.end_block(self.progress.n_done());
-        let Some((shares, seconds)) = self.shares.as_mut().zip(took) else {
-            return;
-        };
-        shares.took(seconds);
-        if block + 1 == FORESEEN_AFTER {
-            self.foresee(seconds);
+    /// A block has ended. Seconds that it took, without limit checks, which no later block has.
+    pub fn end_block(&mut self, block: u32) -> f64 {
+        let seconds = self.eta.end_block(self.progress.n_done()).unwrap_or(0.0);
+        if let Some(shares) = &mut self.shares {
+            shares.took(seconds);
+            if block + 1 == FORESEEN_AFTER {
+                self.foresee(seconds);
+            }
         }
+        seconds
     }
 
     /// Tells of workloads for which the time of the run will not do, where a block took so many seconds.

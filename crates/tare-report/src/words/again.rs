@@ -1,7 +1,8 @@
 //! The command that measures the same study again.
 
 use tare_model::shell::word;
-use tare_model::study::{Instance, Study, Workload};
+use tare_model::study::{Instance, Protocol, Stopping, Study, Workload};
+use tare_stats::LOOKS;
 
 /// `tare run` with the options that choose what is measured; the seed makes it the same order. `None` where a program
 /// of the user's is measured, which no option names from elsewhere. How it is measured stands beside: a
@@ -16,7 +17,7 @@ pub(super) fn in_new_order(study: &Study) -> Option<String> {
     let mut words = vec!["tare run".to_owned()];
     match &study.template {
         Some(template) => {
-            words.push(template.source.clone());
+            words.push(word(&template.source));
             words.extend(template.small.then(|| "--small".to_owned()));
         }
         None => {
@@ -27,8 +28,35 @@ pub(super) fn in_new_order(study: &Study) -> Option<String> {
     }
     words.push(format!("-p {}", listed(&study.platforms)));
     words.push(format!("--provisioning {}", listed(&study.provisioning)));
-    words.push(format!("--blocks {}", study.protocol.blocks));
+    words.extend(ending(&study.protocol));
     Some(words.join(" "))
+}
+
+/// When a run ends; nothing of one that was asked for no end of its own.
+fn ending(protocol: &Protocol) -> Option<String> {
+    let blocks = format!("--blocks {}", protocol.blocks);
+    let Stopping::Adaptive { half_width, precise } = protocol.stopping else {
+        return Some(blocks);
+    };
+    if protocol.blocks_before_budget > 0 {
+        return None;
+    }
+    let how = if precise {
+        format!("--precision {}%", rounded(100.0 * half_width.exp_m1()))
+    } else {
+        "--adaptive".to_owned()
+    };
+    let budget = protocol
+        .budget_seconds
+        .map(|seconds| format!("--budget {seconds}s"));
+    let is_most = protocol.blocks == LOOKS[LOOKS.len() - 1];
+    let words = [Some(how), budget, (!is_most).then_some(blocks)];
+    Some(words.into_iter().flatten().collect::<Vec<_>>().join(" "))
+}
+
+/// A percentage as it was given, without the rounding of its logarithm.
+fn rounded(percent: f64) -> f64 {
+    (percent * 1e6).round() / 1e6
 }
 
 /// A workload as `-w` takes it: `linpack?size=500`. A command of the user's has no name there; it says nothing of

@@ -1,9 +1,11 @@
 //! What is not decided, and what would decide it.
 
 use super::again;
-use tare_analysis::{Analysis, Comparison, MOST_ADDED, Word};
+use tare_analysis::{Analysis, Comparison, FEWEST_PAIRS, MOST_ADDED, Word};
+use tare_model::results::EndReason;
 use tare_model::shell::word as shell_word;
 use tare_model::size::show_seconds;
+use tare_model::study::{Cell, Stopping};
 use tare_model::workload::Workload;
 use tare_stats::LOOKS;
 
@@ -26,6 +28,8 @@ pub struct Where<'a> {
     /// What runs the same again with other options, which stand in the place of `{}`; absent:
     /// the reader knows.
     pub again: Option<&'a str>,
+    /// What goes on with a file, with options in the place of `{}`.
+    pub resume: &'a str,
 }
 
 impl Where<'_> {
@@ -43,6 +47,7 @@ impl Default for Where<'_> {
             file: "FILE",
             page: None,
             again: None,
+            resume: "tare run {}",
         }
     }
 }
@@ -61,6 +66,9 @@ pub(crate) struct Open {
 
 /// What is open, if anything is, and how to settle what can be settled.
 pub(crate) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
+    if let Some(open) = before_verdicts(analysis, place) {
+        return Some(open);
+    }
     let open: Vec<(&Comparison, Option<u64>)> = analysis
         .real()
         .filter_map(|c| {
@@ -78,7 +86,7 @@ pub(crate) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
     let all = open.len();
     let mut near: Vec<_> = open.into_iter().filter(is_near).collect();
     near.sort_by_key(|(_, more)| *more);
-    let can_go_on = |of: &(&Comparison, Option<u64>)| of.1.is_some_and(|more| goes_on(analysis, more));
+    let can_go_on = |of: &(&Comparison, Option<u64>)| goes_on(analysis, &[*of]);
     if near.iter().any(can_go_on) {
         near.retain(can_go_on);
     }
@@ -104,33 +112,73 @@ pub(crate) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
     Some(more(analysis, &near, all, place))
 }
 
+/// What a run goes on with whose budget left no verdict any time.
+fn before_verdicts(analysis: &Analysis, place: Where<'_>) -> Option<Open> {
+    let run = &analysis.run;
+    let more = FEWEST_PAIRS.checked_sub(run.blocks).filter(|more| *more > 0)? as u64;
+    let is_spent = run.end.is_some_and(|end| end.reason == EndReason::BudgetSpent);
+    let suffices = run.blocks_planned as usize >= FEWEST_PAIRS;
+    if !(is_spent && suffices && analysis.real().next().is_some()) {
+        return None;
+    }
+    let seconds = time_to_go_on(analysis, more);
+    let time = seconds.map_or_else(String::new, |seconds| format!(" in about {}", about(seconds)));
+    Some(Open {
+        words: format!("Verdicts need {FEWEST_PAIRS} blocks: for {more} more{time}, go on with"),
+        command: Some(going_on(analysis, more, seconds, place)),
+        whole: None,
+        rows: String::new(),
+    })
+}
+
 fn is_bearable(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], more: u64) -> bool {
-    let blocks = to_run(analysis, more);
-    time(analysis, &Chosen::of(analysis, open), blocks)
-        .map_or(blocks <= MOST_BLOCKS, |seconds| seconds <= LONGEST)
+    let blocks = to_run(analysis, open, more);
+    time(analysis, open, more).map_or(blocks <= MOST_BLOCKS, |seconds| seconds <= LONGEST)
 }
 
 /// Blocks to be run for so many more than there are. Those of a file count again if its looks allow for more.
-fn to_run(analysis: &Analysis, more: u64) -> u64 {
-    if goes_on(analysis, more) {
+fn to_run(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], more: u64) -> u64 {
+    if goes_on(analysis, open) {
         more
     } else {
         analysis.run.blocks as u64 + more
     }
 }
 
-/// Whether a file can be gone on with for so many blocks: they are added to a study by looks alone. To one whose number was
-/// fixed beforehand they would be added after a look at its result, which makes verdicts of chance.
-fn goes_on(analysis: &Analysis, more: u64) -> bool {
-    let blocks = analysis.run.blocks as u64 + more;
-    !analysis.study.protocol.stopping.is_fixed() && blocks <= u64::from(LOOKS[LOOKS.len() - 1])
+/// Whether a file can be gone on with for the blocks that each of these needs: they are added to a study by looks alone, and
+/// to no cell that a look let go. To one whose number was fixed beforehand they would be added after a look at its
+/// result, which makes verdicts of chance.
+fn goes_on(analysis: &Analysis, open: &[(&Comparison, Option<u64>)]) -> bool {
+    let most = u64::from(LOOKS[LOOKS.len() - 1]);
+    let fits = |more: Option<u64>| more.is_some_and(|more| analysis.run.blocks as u64 + more <= most);
+    let runs = |of: &Comparison| !is_settled(analysis, &of.cell);
+    !analysis.study.protocol.stopping.is_fixed() && open.iter().all(|(of, more)| runs(of) && fits(*more))
 }
 
-/// How long so many blocks of what is chosen take, in seconds, by those that were run.
-fn time(analysis: &Analysis, chosen: &Chosen<'_>, blocks: u64) -> Option<f64> {
+/// Whether a look let a cell go.
+fn is_settled(analysis: &Analysis, cell: &Cell) -> bool {
+    let mut stops = analysis.stops.iter().flat_map(|stops| &stops.comparisons);
+    stops.any(|stop| stop.settled && stop.at.cell == *cell)
+}
+
+/// How long it takes to run the blocks of which the last of these needs so many, in seconds, by those that were run.
+fn time(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], more: u64) -> Option<f64> {
+    if goes_on(analysis, open) {
+        return time_to_go_on(analysis, more);
+    }
     let cells = analysis.study.cells().len();
+    let share = Chosen::of(analysis, open).share(analysis);
     #[expect(clippy::cast_precision_loss, reason = "for people: two digits are shown")]
-    let trials = cells as f64 * chosen.share(analysis) * blocks as f64;
+    let trials = cells as f64 * share * to_run(analysis, open, more) as f64;
+    Some(analysis.run.trial_seconds()? * trials)
+}
+
+/// How long so many blocks of all cells take that still run.
+fn time_to_go_on(analysis: &Analysis, blocks: u64) -> Option<f64> {
+    let runs = |cell: &&Cell| !is_settled(analysis, cell);
+    let cells = analysis.study.cells();
+    #[expect(clippy::cast_precision_loss, reason = "for people: two digits are shown")]
+    let trials = cells.iter().filter(runs).count() as f64 * blocks as f64;
     Some(analysis.run.trial_seconds()? * trials)
 }
 
@@ -189,6 +237,7 @@ impl<'a> Chosen<'a> {
             .workloads
             .retain(|workload| self.workloads.contains(&workload));
         study.protocol.blocks = u32::try_from(blocks).ok()?;
+        study.protocol.stopping = Stopping::Fixed;
         again::in_new_order(&study)
     }
 
@@ -218,8 +267,7 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
     if names.len() < of {
         rows += "; each of the others needs far more, or a quieter host";
     }
-    let chosen = Chosen::of(analysis, open);
-    let seconds = time(analysis, &chosen, to_run(analysis, more));
+    let seconds = time(analysis, open, more);
     // What is estimated on a busy host is often too little.
     let is_busy = analysis
         .undisturbed
@@ -228,7 +276,7 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
     let or_more = if is_busy { " or more" } else { "" };
     let time = seconds.map(|seconds| format!(", in about {}{or_more}", about(seconds)));
     let words = format!("To decide {what}{}, ", time.unwrap_or_default());
-    if goes_on(analysis, more) {
+    if goes_on(analysis, open) {
         return Open {
             words: words + "go on with",
             command: Some(going_on(analysis, more, seconds, place)),
@@ -236,7 +284,8 @@ fn more(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], of: usize, pla
             rows,
         };
     }
-    let blocks = to_run(analysis, more);
+    let chosen = Chosen::of(analysis, open);
+    let blocks = to_run(analysis, open, more);
     let how = if place.again.is_some() {
         "run"
     } else {
@@ -262,10 +311,7 @@ fn going_on(analysis: &Analysis, more: u64, seconds: Option<f64>, place: Where<'
     if let Some((_, seconds)) = longer.filter(|(budget, seconds)| seconds > budget) {
         options += &format!(" --budget {:.0}m", (seconds / 60.0).ceil());
     }
-    match place.again {
-        Some(_) => place.again(&options),
-        None => format!("{} run {options}", place.program),
-    }
+    place.resume.replace("{}", &options)
 }
 
 /// An estimate: no more digits than it is worth.

@@ -23,6 +23,7 @@ const COLOURED: TextOptions = TextOptions {
 
 const HERE: Where<'_> = Where {
     again: None,
+    resume: "tare run {}",
     program: "tare",
     file: "box.jsonl",
     page: Some("box.html"),

@@ -110,7 +110,11 @@ pub fn cost(study: &Study, room: Room, box_cost: impl Fn(&BoxKind) -> BoxCost) -
         seconds: study.protocol.warm_up_seconds + seconds,
         once_seconds: once,
         block_seconds: each,
-        least_block_seconds: shortened,
+        least_block_seconds: if study.protocol.stopping.is_fixed() {
+            each
+        } else {
+            shortened
+        },
         bytes: u64::from(trials) * TRIAL_BYTES,
     }
 }

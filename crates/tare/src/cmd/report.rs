@@ -41,8 +41,10 @@ pub fn answer(analysis: &Analysis, asked: &FormArgs, file: &Path) -> anyhow::Res
     let program = out::program();
     // Whatever wraps this program, such as a private engine, is to do so again.
     let again = std::env::var("TARE_AGAIN").ok();
+    let resume = out::resuming();
     let place = text::Where {
         again: again.as_deref(),
+        resume: &resume,
         program: &program,
         file: &file,
         page: page.as_deref(),

@@ -119,8 +119,11 @@ fn study_of(path: &Path, results: &Results, asked: &Asked, state: &Path) -> anyh
         protocol.seed.is_none_or(|seed| seed == theirs.protocol.seed),
         "{path} keeps its own --seed: omit --seed"
     );
-    // Each session has a budget of its own.
-    theirs.protocol.budget_seconds = protocol.budget_seconds.or(theirs.protocol.budget_seconds);
+    // Each session has a budget of its own; one that is asked for holds from its start.
+    if protocol.budget_seconds.is_some() {
+        theirs.protocol.budget_seconds = protocol.budget_seconds;
+        theirs.protocol.blocks_before_budget = 0;
+    }
     if !asked.is_empty {
         let mut asked = asked_beside(asked.clone(), &theirs, state)?;
         versions::ask_on_host(&mut asked);
@@ -238,15 +241,14 @@ fn show(asked: &CostFormArgs, output: &Path, analysis: &Analysis) -> anyhow::Res
 
 /// Says how the run ended.
 pub(super) fn end(results: &Results, analysis: &Analysis, output: &Path, summary: &Summary) -> ExitCode {
-    let file = out::word(&output.display().to_string());
     if summary.reason == EndReason::Interrupted {
-        out::say(&format!("stopped; continue with: tare run --resume {file}"));
+        out::say(&format!("stopped; continue with: {}", out::resume(output)));
         return ExitCode::from(out::INTERRUPTED);
     }
     let measured = results.trials().any(is_measured);
     // Where one block was all that was asked for, there is nothing to go on with.
     if summary.reason == EndReason::Fruitless && results.header.study.protocol.blocks > 1 {
-        out::say(&fruitless(measured, &file));
+        out::say(&fruitless(measured, &out::resume(output)));
     }
     let said = [
         (summary.failed > 0 || summary.refused > 0).then(|| what_failed(summary)),
@@ -261,9 +263,9 @@ pub(super) fn end(results: &Results, analysis: &Analysis, output: &Path, summary
 }
 
 /// More blocks may help if something succeeded; if nothing did, what failed is to be mended first.
-fn fruitless(measured: bool, file: &str) -> String {
+fn fruitless(measured: bool, resume: &str) -> String {
     let anyway = if measured {
-        format!("; to continue anyway: tare run --resume {file}")
+        format!("; to continue anyway: {resume}")
     } else {
         String::new()
     };
@@ -321,8 +323,8 @@ mod tests {
 
     #[test]
     fn a_run_in_which_nothing_succeeded_is_not_to_be_continued() {
-        assert!(fruitless(true, "r.jsonl").ends_with("tare run --resume r.jsonl"));
-        assert!(!fruitless(false, "r.jsonl").contains("--resume"));
+        assert!(fruitless(true, "tare run --resume r.jsonl").ends_with("tare run --resume r.jsonl"));
+        assert!(!fruitless(false, "tare run --resume r.jsonl").contains("--resume"));
     }
 
     #[test]

@@ -61,7 +61,8 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
         if is_left(&args.file, is_ours) {
             let file = out::word(&args.file.display().to_string());
             out::say(&format!(
-                "no process on this host writes to {file}: its run was killed, or is on another host; to continue it: tare run --resume {file}"
+                "no process on this host writes to {file}: its run was killed, or is on another host; to continue it: {}",
+                out::resume(&args.file)
             ));
             return Ok(ExitCode::from(out::FAILED));
         }
@@ -139,9 +140,11 @@ fn time_left(results: &Results, run: &RunFacts, done: u64, total: u64) -> Option
 fn figures(results: &Results, file: &Path) -> String {
     let file = out::word(&file.display().to_string());
     let program = out::program();
+    let resume = out::resuming();
     let place = text::Where {
         program: &program,
         file: &file,
+        resume: &resume,
         ..text::Where::default()
     };
     text::answer(&analyze(results), place, forms::options(&FormArgs::default()))

@@ -174,7 +174,7 @@ fn blocks_are_added_by_the_schedule_of_looks_and_not_to_a_fixed_number() {
     let records = tare.records("r.jsonl");
     assert_eq!(looks(&records), [10, 15, 20, 25]);
     let shown = tare.ok("report r.jsonl").stdout;
-    assert!(shown.contains("25 blocks;"), "{shown}");
+    assert!(shown.contains("25 blocks, "), "{shown}");
     let fixed = Tare::new();
     fixed.ok(&args("fake,fake?cost=1.1", &["--blocks", "3"]));
     fixed.refused(
@@ -202,6 +202,62 @@ fn a_budget_is_for_what_the_first_look_leaves_open() {
     tare.ok("run --resume r.jsonl --budget 300ms");
     let more = trials_of(&tare.records("r.jsonl"), noisy).len();
     assert!(more > blocks, "{more} of {blocks}");
+}
+
+#[test]
+fn a_budget_that_ended_a_run_before_any_verdict_is_told_with_the_command_that_goes_on() {
+    let tare = Tare::new();
+    let more = ["--slices", "off", "--budget", "400ms"];
+    let shown = tare.ok(&args("fake?ms=40,fake?cost=1.2&ms=40", &more)).stdout;
+    assert!(
+        shown.contains("Verdicts need 10 blocks") && shown.contains("--resume r.jsonl"),
+        "{shown}"
+    );
+    let blocks = trials_of(&tare.records("r.jsonl"), "fake?ms=40").len();
+    tare.refused(
+        "run --resume r.jsonl --blocks 10",
+        &["for at most 60 blocks", "--budget"],
+    );
+    tare.ok("run --resume r.jsonl --budget 3s");
+    let records = tare.records("r.jsonl");
+    assert!(
+        blocks < 10 && trials_of(&records, "fake?ms=40").len() >= 10,
+        "{blocks}"
+    );
+}
+
+/// By itself a run has ten blocks before its budget counts.
+#[test]
+fn a_budget_that_is_asked_for_holds_from_the_start_of_a_session() {
+    let tare = Tare::new();
+    tare.ok(&args("fake,fake?cost=1.2&sd=0.001", &["--slices", "off"]));
+    let whole = std::fs::read_to_string(tare.path("r.jsonl")).unwrap();
+    let fourth = whole
+        .lines()
+        .position(|line| line.contains(r#""block":3,"#))
+        .unwrap();
+    let begun: Vec<&str> = whole.lines().take(fourth).collect();
+    std::fs::write(tare.path("r.jsonl"), begun.join("\n") + "\n").unwrap();
+    tare.ok("run --resume r.jsonl --budget 1ms");
+    let blocks = trials_of(&tare.records("r.jsonl"), "fake").len();
+    assert!((3..10).contains(&blocks), "{blocks}");
+}
+
+#[test]
+fn what_is_precise_enough_is_not_gone_on_with() {
+    let tare = Tare::new();
+    let more = ["--slices", "off", "--precision", "1%"];
+    let shown = tare
+        .ok(&args("fake,fake?cost=1.006&sd=0.008&seed=6", &more))
+        .stdout;
+    assert_eq!(tare.records("r.jsonl").last().unwrap()["reason"], "settled");
+    assert!(
+        shown.contains("inconclusive") && !shown.contains("--resume"),
+        "{shown}"
+    );
+    assert!(shown.contains("--blocks"), "{shown}");
+    let told = tare.ok("report r.jsonl --details").stdout;
+    assert!(told.contains("--precision 1%"), "{told}");
 }
 
 #[test]
