@@ -1,6 +1,7 @@
 //! What is not decided, and what would decide it.
 
 use super::again;
+use std::collections::BTreeSet;
 use tare_analysis::{Analysis, Comparison, FEWEST_PAIRS, MOST_ADDED, Word};
 use tare_model::results::EndReason;
 use tare_model::shell::word as shell_word;
@@ -173,12 +174,15 @@ fn time(analysis: &Analysis, open: &[(&Comparison, Option<u64>)], more: u64) -> 
     Some(analysis.run.trial_seconds()? * trials)
 }
 
-/// How long so many blocks of all cells take that still run.
+/// How long so many blocks of all cells take that still run, and of their baselines.
 fn time_to_go_on(analysis: &Analysis, blocks: u64) -> Option<f64> {
-    let runs = |cell: &&Cell| !is_settled(analysis, cell);
-    let cells = analysis.study.cells();
+    let open = analysis
+        .comparisons
+        .iter()
+        .filter(|of| !is_settled(analysis, &of.cell));
+    let running: BTreeSet<&Cell> = open.flat_map(|of| [&of.cell, &of.baseline]).collect();
     #[expect(clippy::cast_precision_loss, reason = "for people: two digits are shown")]
-    let trials = cells.iter().filter(runs).count() as f64 * blocks as f64;
+    let trials = running.len() as f64 * blocks as f64;
     Some(analysis.run.trial_seconds()? * trials)
 }
 
