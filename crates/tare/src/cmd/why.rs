@@ -6,8 +6,8 @@ use crate::out;
 use anyhow::Context;
 use std::path::Path;
 use std::process::ExitCode;
-use tare_analysis::analyze;
 use tare_analysis::why::why;
+use tare_analysis::{Analysis, analyze};
 use tare_host::interrupt;
 use tare_model::mechanism::Mechanism;
 use tare_model::platform::{PlatformPath, Provisioning};
@@ -30,7 +30,8 @@ pub fn run(args: &WhyArgs) -> anyhow::Result<ExitCode> {
             "{} is read, nothing is measured: omit the options of a run",
             out::path(file)
         );
-        return tell(args, file).map(|()| ExitCode::SUCCESS);
+        forms::check(args.forms.html.as_deref(), &[file])?;
+        return tell(args, file, &analyze(&Results::read(file)?)).map(|()| ExitCode::SUCCESS);
     }
     super::refuse_missing_command(&args.study)?;
     refuse_own_design(&args.study)?;
@@ -44,9 +45,10 @@ pub fn run(args: &WhyArgs) -> anyhow::Result<ExitCode> {
     let mut session = run::open(&asked, &state, check_outputs)?;
     let output = run::output_path(named, &session.run);
     let ended = run::measure(&mut session, &output, args.quiet)?;
-    tell(args, &output)?;
     let results = Results::read(&output)?;
-    Ok(run::end(&results, &analyze(&results), &output, &ended))
+    let analysis = analyze(&results);
+    tell(args, &output, &analysis)?;
+    Ok(run::end(&results, &analysis, &output, &ended))
 }
 
 /// A word that is no file is to be a platform that there is.
@@ -130,24 +132,22 @@ fn refuse_own_design(study: &StudyArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tell(args: &WhyArgs, file: &Path) -> anyhow::Result<()> {
-    forms::check(args.forms.html.as_deref(), &[file])?;
-    let analysis = analyze(&Results::read(file)?);
-    let found = why(&analysis, &MECHANISMS);
+fn tell(args: &WhyArgs, file: &Path, analysis: &Analysis) -> anyhow::Result<()> {
+    let found = why(analysis, &MECHANISMS);
     anyhow::ensure!(
         !found.gaps.is_empty(),
         "{} has no platform both with and without its mechanisms: measure one, as in 'tare why docker -w syscall'",
         out::path(file)
     );
-    let document = sections::why(&analysis, &found);
+    let mut document = sections::why(analysis, &found);
     if args.forms.prints_other() {
         return forms::tell(&args.forms, &[file], &document, &found);
     }
     forms::write(&args.forms, &[file], &document)?;
-    let mut read = document;
-    read.sections
+    document
+        .sections
         .retain(|section| args.details || !section.is_folded());
-    out::print(&text::render(&read, forms::options(&args.forms)))?;
+    out::print(&text::render(&document, forms::options(&args.forms)))?;
     if !args.details {
         let file = out::word(&file.display().to_string());
         out::say(&format!("Details: {} why {file} --details", out::program()));
