@@ -411,7 +411,7 @@ fn reported(results: &Results) -> u64 {
     let _ = resume::study("fuzzed.jsonl", results, None);
     let _ = resume::check("fuzzed.jsonl", results, &results.header);
     resume::Progress::of(results);
-    told(&sections::report(&analysis))
+    told(&sections::report(&analysis, text::Where::default()))
 }
 
 /// A document in every form.

@@ -5,6 +5,7 @@ mod blocks;
 mod course;
 mod dots;
 mod forest;
+mod frame;
 mod grid;
 mod scale;
 mod sizes;

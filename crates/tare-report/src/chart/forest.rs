@@ -1,7 +1,8 @@
 //! The forest plot: a row for each comparison with its point, interval and verdict, the margin as a
 //! band around 1.
 
-use super::scale::{Scale, Tick};
+use super::frame::{Frame, PLOT, ROW, tops};
+use super::scale::Scale;
 use super::{GAP, LETTER, px, room, shortened};
 use crate::show::{host_name, or_missing, ratio_with_interval};
 use std::collections::BTreeSet;
@@ -11,14 +12,8 @@ use tare_analysis::{Analysis, Comparison, Estimate, Word};
 /// What it shows.
 pub(super) const CAPTION: &str = "Cost over the baseline with its 95 % interval: right of 1 costs more; equal if the interval lies within the margin (the band).";
 
-/// Columns of the drawing, in its own units.
-const PLOT: f64 = 360.0;
 /// What a letter of figures takes in a wide font, over one of a name.
 const DIGIT: f64 = 9.0 / LETTER;
-/// Heights.
-const ROW: f64 = 20.0;
-const TITLE: f64 = 34.0;
-const AXIS: f64 = 24.0;
 /// Half of the height of a point.
 const POINT: f64 = 4.5;
 /// Letters that fit into the columns of names.
@@ -44,18 +39,9 @@ pub struct Forest {
 /// Rows on one scale.
 #[derive(Debug, Clone)]
 pub(crate) struct Panel {
-    pub title: String,
-    pub title_y: String,
-    pub top: String,
-    pub height: String,
-    pub bottom: String,
-    pub axis_y: String,
-    pub left: String,
-    pub plot: f64,
+    pub frame: Frame,
     pub band_x: String,
     pub band_width: String,
-    pub one_x: String,
-    pub ticks: Vec<Tick>,
     pub rows: Vec<Row>,
 }
 
@@ -314,31 +300,13 @@ fn draw(id: &'static str, label: &str, mut groups: Vec<Group>, margin: f64) -> O
 fn panel(group: &Group, columns: &Columns, margin: f64, y: &mut f64) -> Panel {
     let ratios: Vec<Estimate> = group.rows.iter().filter_map(|entry| entry.ratio).collect();
     let scale = Scale::around(&ratios, margin, (columns.left, columns.right));
-    let top = *y + TITLE;
-    let places = (0_u32..).map(|i| top + ROW * f64::from(i));
-    let rows: Vec<Row> = group
-        .rows
-        .iter()
-        .zip(places)
-        .map(|(entry, at)| row(entry, &scale, at))
-        .collect();
-    let bottom = rows.iter().fold(top, |y, _| y + ROW);
-    *y = bottom + AXIS;
     let (from, to) = (scale.at(1.0 / (1.0 + margin)), scale.at(1.0 + margin));
+    let rows = group.rows.iter().zip(tops(*y));
     Panel {
-        title: format!("{}{}", group.title, scale.note()),
-        title_y: px(top - 10.0),
-        top: px(top),
-        height: px(bottom - top),
-        bottom: px(bottom),
-        axis_y: px(bottom + 15.0),
-        left: px(columns.left),
-        plot: PLOT,
+        rows: rows.map(|(entry, at)| row(entry, &scale, at)).collect(),
+        frame: Frame::of(&group.title, &scale, columns.left, group.rows.len(), y),
         band_x: px(from),
         band_width: px((to - from).max(1.0)),
-        one_x: px(scale.at(1.0)),
-        ticks: scale.ticks(),
-        rows,
     }
 }
 

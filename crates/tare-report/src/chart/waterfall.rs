@@ -1,6 +1,7 @@
 //! The waterfall: from the baseline's cost to the box's, a step for each part of the gap.
 
-use super::scale::{Scale, Tick};
+use super::frame::{Frame, PLOT, ROW, tops};
+use super::scale::Scale;
 use super::{GAP, px, room};
 use crate::show::percent_with_interval;
 use crate::words::why::ratio_of;
@@ -9,13 +10,8 @@ use tare_analysis::why::{Gap, Why};
 
 pub(super) const CAPTION: &str = "From the baseline's cost (1) to that of the platform: what each mechanism adds, the rest, and the 95 % interval of each step at its end.";
 
-/// Columns of the drawing, in its own units.
-const PLOT: f64 = 360.0;
-/// Heights.
-const ROW: f64 = 24.0;
+/// The height of a bar.
 const BAR: f64 = 12.0;
-const TITLE: f64 = 34.0;
-const AXIS: f64 = 24.0;
 
 /// A drawing.
 #[derive(Debug, Clone)]
@@ -23,22 +19,15 @@ pub struct Waterfall {
     pub(crate) width: f64,
     pub(crate) height: f64,
     pub(crate) text_x: String,
+    /// The height of a bar.
+    pub(crate) bar: f64,
     pub(crate) panels: Vec<Panel>,
 }
 
 /// One gap.
 #[derive(Debug, Clone)]
 pub(crate) struct Panel {
-    pub title: String,
-    pub title_y: String,
-    pub left: String,
-    pub plot: f64,
-    pub top: String,
-    pub height: String,
-    pub bottom: String,
-    pub axis_y: String,
-    pub one_x: String,
-    pub ticks: Vec<Tick>,
+    pub frame: Frame,
     pub rows: Vec<Row>,
 }
 
@@ -112,6 +101,7 @@ pub(super) fn draw(why: &Why) -> Option<Waterfall> {
         width: (left + PLOT + GAP).ceil(),
         height: y,
         text_x: px(text),
+        bar: BAR,
         panels,
     })
 }
@@ -147,27 +137,10 @@ fn steps(gap: &Gap) -> Option<Vec<Step>> {
 fn panel(gap: &Gap, steps: &[Step], left: f64, y: &mut f64) -> Panel {
     let ends: Vec<Estimate> = steps.iter().map(Step::end).collect();
     let scale = Scale::around(&ends, 0.0, (left, left + PLOT));
-    let top = *y + TITLE;
-    let places = (0_u32..).map(|i| top + ROW * f64::from(i));
-    let rows: Vec<Row> = steps
-        .iter()
-        .zip(places)
-        .map(|(step, at)| row(step, &scale, at))
-        .collect();
-    let bottom = rows.iter().fold(top, |y, _| y + ROW);
-    *y = bottom + AXIS;
+    let rows = steps.iter().zip(tops(*y));
     Panel {
-        title: format!("{}{}", gap.cell, scale.note()),
-        title_y: px(top - 10.0),
-        left: px(left),
-        plot: PLOT,
-        top: px(top),
-        height: px(bottom - top),
-        bottom: px(bottom),
-        axis_y: px(bottom + 15.0),
-        one_x: px(scale.at(1.0)),
-        ticks: scale.ticks(),
-        rows,
+        rows: rows.map(|(step, at)| row(step, &scale, at)).collect(),
+        frame: Frame::of(&gap.cell.to_string(), &scale, left, steps.len(), y),
     }
 }
 

@@ -40,14 +40,15 @@ pub use why::why;
 
 use crate::document::{Cell, Column, Document, Section};
 use crate::show::{date, or_missing};
+use crate::words::open::Where;
 use crate::words::{answer, caveats, course, notices};
 use tare_analysis::{Analysis, Word};
 use tare_model::study::BoxKind;
 
-/// The report of a results file.
-pub fn report(analysis: &Analysis) -> Document {
+/// The report of a results file, with what its reader types to go on.
+pub fn report(analysis: &Analysis, place: Where<'_>) -> Document {
     let mut sections = vec![summary::section(analysis)];
-    sections.extend(summary::open(analysis));
+    sections.extend(summary::open(analysis, place));
     sections.push(summary::doubts(analysis));
     sections.extend(comparisons::sections(analysis));
     let optional = [

@@ -83,8 +83,8 @@ fn own_work(analysis: &Analysis) -> Option<String> {
 }
 
 /// What is not decided, drawn.
-pub(super) fn open(analysis: &Analysis) -> Option<Section> {
-    let next = open::open(analysis, Where::default()).map(|open| {
+pub(super) fn open(analysis: &Analysis, place: Where<'_>) -> Option<Section> {
+    let next = open::open(analysis, place).map(|open| {
         let words = match (open.whole, open.command) {
             (Some(whole), _) => format!("{}: {whole}", open.words.replace("rerun with", "run")),
             (None, Some(command)) => format!("{} {command}", open.words),

@@ -151,7 +151,7 @@ fn stalls(comparisons: &[Comparison]) -> Option<String> {
 
 /// A stall in fewer than 3/n of the trials has a fair chance not to occur at all.
 fn rare_stalls(pairs: impl Iterator<Item = usize>) -> Option<String> {
-    let n = pairs.filter(|n| *n >= 3).min()?;
+    let n = pairs.filter(|n| *n >= 6).min()?;
     Some(format!(
         "Stalls rarer than 1 run in {} would not show (n = {n}).",
         n / 3

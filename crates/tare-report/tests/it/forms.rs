@@ -15,7 +15,7 @@ fn results() -> Results {
 }
 
 fn document(results: &Results) -> Document {
-    sections::report(&analyze(results))
+    sections::report(&analyze(results), tare_report::text::Where::default())
 }
 
 /// The records of one table, its head first.
@@ -77,7 +77,10 @@ fn op_and_steadiness_are_numbers_in_csv_with_all_their_digits() {
 #[test]
 fn columns_of_figures_hold_numbers_or_nothing_in_csv() {
     let sizes = sized(&[1, 2, 4, 8], |c| 1.03 + 0.2 / c);
-    let documents = [document(&results()), sections::report(&analyze(&sizes))];
+    let documents = [
+        document(&results()),
+        sections::report(&analyze(&sizes), tare_report::text::Where::default()),
+    ];
     let figures = [Kind::Number, Kind::Interval];
     for document in &documents {
         let tables = document.sections.iter().flat_map(|section| section.tables());

@@ -210,7 +210,10 @@ fn brief_page() -> String {
     let command = "tare report a.jsonl --details --html a.html".to_owned();
     let document = Document {
         whole: Some(Whole::Command(command)),
-        ..sections::report(&analyze(&default_study().build()))
+        ..sections::report(
+            &analyze(&default_study().build()),
+            tare_report::text::Where::default(),
+        )
     };
     html::render(&document).unwrap()
 }

@@ -203,7 +203,8 @@ fn every_study_can_stand_beside_any_results() {
 #[test]
 fn a_report_has_what_studies_have_of_its_work_and_nothing_of_other_work() {
     let report = |synthetic: Synthetic| {
-        let document = tare_report::sections::report(&analyze(&synthetic.build()));
+        let document =
+            tare_report::sections::report(&analyze(&synthetic.build()), tare_report::text::Where::default());
         tare_report::tabular::render(&document, Some("published")).unwrap_or_default()
     };
     let of_stream = Synthetic::new().kernels(&[Kernel::Stream]);

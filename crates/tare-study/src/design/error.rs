@@ -443,6 +443,7 @@ const fn key_of(what: &str) -> &'static str {
         b"--slices" => "slices",
         b"--blocks" => "blocks",
         b"--margin" => "margin",
+        b"--precision" => "precision",
         _ => "workload",
     }
 }

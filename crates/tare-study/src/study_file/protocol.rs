@@ -80,6 +80,11 @@ impl Draft {
             self.wishes.protocol.adaptive = Some(node.boolean("adaptive")?);
         }
         if let Some(node) = keys.get("precision") {
+            self.note(("precision", None), node);
+            if self.wishes.protocol.adaptive == Some(false) {
+                let message = "'precision' ends cells by looks at the data, which 'adaptive = false' forbids: omit one of them";
+                return Err(TomlError::at(&node.place, message.to_owned()));
+            }
             self.wishes.protocol.precision_percent = Some(node.number("precision", "0.5")?);
         }
         if let Some(node) = keys.get("blocks") {

@@ -1,31 +1,24 @@
 //! `tare advise`: which platform for which workload, by what was measured.
 
 use super::forms;
+use super::place::Place;
 use crate::args::AdviseArgs;
-use crate::out;
 use std::process::ExitCode;
 use tare_analysis::advice::{Criterion, Weights, advise};
 use tare_analysis::analyze;
 use tare_model::results::Results;
 use tare_report::sections;
-use tare_report::text::Where;
 
 /// Reads, weighs and prints.
 pub fn run(args: &AdviseArgs) -> anyhow::Result<ExitCode> {
     forms::check(args.forms.html.as_deref(), &[&args.file])?;
     let analysis = analyze(&Results::read(&args.file)?);
     let advice = advise(&analysis, &Weights::new(args.weigh.clone()));
-    let file = out::word(&args.file.display().to_string());
-    let program = out::program();
-    let place = Where {
-        program: &program,
-        file: &file,
-        ..Where::default()
-    };
+    let place = Place::of(&args.file, args.forms.html.as_deref());
     forms::tell(
         &args.forms,
         &[&args.file],
-        &sections::advice(&analysis, &advice, place),
+        &sections::advice(&analysis, &advice, place.told()),
         &advice,
     )?;
     Ok(ExitCode::SUCCESS)

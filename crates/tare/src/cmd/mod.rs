@@ -15,6 +15,7 @@ pub mod kernel;
 pub mod manual;
 pub mod merge;
 pub mod pilot;
+mod place;
 pub mod plan;
 mod plan_words;
 pub mod published;

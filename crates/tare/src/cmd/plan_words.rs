@@ -20,7 +20,7 @@ fn blocks(study: &Study, cost: &Cost) -> String {
         return format!("about {} (limited by the budget)", counted(cost.blocks, "block"));
     }
     let most = counted(study.protocol.blocks, "block");
-    if study.protocol.stopping.is_fixed() {
+    if study.protocol.stopping.is_fixed() || study.protocol.blocks <= looks::FEWEST {
         most
     } else {
         format!("{} to {most}", looks::FEWEST)

@@ -1,10 +1,10 @@
 //! `tare report`: from a results file to text, a page and other forms.
 
 use super::forms;
+use super::place::Place;
 use crate::args::ReportArgs;
 use crate::args::forms::FormArgs;
 use crate::out;
-use std::path::Path;
 use std::process::ExitCode;
 use tare_analysis::{Analysis, analyze, analyze_against};
 use tare_model::results::Results;
@@ -20,14 +20,15 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         Some(baseline) => analyze_against(results, baseline)?,
         None => analyze(&results),
     };
+    let place = Place::of(&args.file, asked.forms.html.as_deref());
     if asked.is_empty() && !args.details {
-        answer(&analysis, &asked.forms, &args.file)?;
+        answer(&analysis, &asked.forms, &place)?;
         return Ok(ExitCode::SUCCESS);
     }
     let whole = forms::whole_page(&args.file, asked.forms.html.as_deref());
     let document = Document {
         whole: whole.filter(|_| !args.details),
-        ..sections::report(&analysis)
+        ..sections::report(&analysis, place.told())
     };
     let costs = benchmarks::of_report(&analysis);
     forms::tell_costs(asked, &[&args.file], &document, &analysis, &costs)?;
@@ -35,19 +36,6 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
 }
 
 /// Prints what an analysis comes to, and where the rest is.
-pub fn answer(analysis: &Analysis, asked: &FormArgs, file: &Path) -> anyhow::Result<()> {
-    let file = out::word(&file.display().to_string());
-    let page = asked.html.as_deref().map(out::path);
-    let program = out::program();
-    // Whatever wraps this program, such as a private engine, is to do so again.
-    let again = std::env::var("TARE_AGAIN").ok();
-    let resume = out::resuming();
-    let place = text::Where {
-        again: again.as_deref(),
-        resume: &resume,
-        program: &program,
-        file: &file,
-        page: page.as_deref(),
-    };
-    out::print(&text::answer(analysis, place, forms::options(asked)))
+pub fn answer(analysis: &Analysis, asked: &FormArgs, place: &Place) -> anyhow::Result<()> {
+    out::print(&text::answer(analysis, place.told(), forms::options(asked)))
 }

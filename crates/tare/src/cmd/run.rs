@@ -1,5 +1,6 @@
 //! `tare run`: study -> platforms -> results file -> report.
 
+use super::place::Place;
 use super::root_image::{self, Unmade};
 use super::{Asked, forms, plan_words, report};
 use crate::args::RunArgs;
@@ -222,9 +223,10 @@ fn finish(asked: &CostFormArgs, output: &Path, summary: Summary) -> anyhow::Resu
 }
 
 fn show(asked: &CostFormArgs, output: &Path, analysis: &Analysis) -> anyhow::Result<()> {
+    let place = Place::of(output, asked.forms.html.as_deref());
     let document = || Document {
         whole: forms::whole_page(output, asked.forms.html.as_deref()),
-        ..sections::report(analysis)
+        ..sections::report(analysis, place.told())
     };
     if asked.prints_other() {
         let costs = benchmarks::of_report(analysis);
@@ -236,7 +238,7 @@ fn show(asked: &CostFormArgs, output: &Path, analysis: &Analysis) -> anyhow::Res
     if !asked.is_empty() {
         forms::write(&asked.forms, &[output], &document())?;
     }
-    report::answer(analysis, &asked.forms, output)
+    report::answer(analysis, &asked.forms, &place)
 }
 
 /// Says how the run ended.

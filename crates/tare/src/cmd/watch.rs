@@ -1,5 +1,6 @@
 //! `tare watch`: a run that goes on elsewhere, from its results file alone.
 
+use super::place::Place;
 use super::{forms, report};
 use crate::args::WatchArgs;
 use crate::args::forms::FormArgs;
@@ -52,7 +53,11 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<ExitCode> {
                 out::print(&format!("{state}\n\n{}", figures(&results, &args.file)))?;
             }
             if ended && !args.once {
-                report::answer(&analyze(&results), &FormArgs::default(), &args.file)?;
+                report::answer(
+                    &analyze(&results),
+                    &FormArgs::default(),
+                    &Place::of(&args.file, None),
+                )?;
             }
             if ended || args.once && !left {
                 return Ok(ExitCode::SUCCESS);
@@ -138,14 +143,10 @@ fn time_left(results: &Results, run: &RunFacts, done: u64, total: u64) -> Option
 
 /// The answer as far as it is known.
 fn figures(results: &Results, file: &Path) -> String {
-    let file = out::word(&file.display().to_string());
-    let program = out::program();
-    let resume = out::resuming();
-    let place = text::Where {
-        program: &program,
-        file: &file,
-        resume: &resume,
-        ..text::Where::default()
-    };
-    text::answer(&analyze(results), place, forms::options(&FormArgs::default()))
+    let place = Place::of(file, None);
+    text::answer(
+        &analyze(results),
+        place.told(),
+        forms::options(&FormArgs::default()),
+    )
 }

@@ -108,9 +108,10 @@ fn words(line: &str) -> String {
     let reasons = line
         .split_once(INTERVAL)
         .filter(|(_, behind)| behind.contains(FEW) && behind.ends_with(NO_VERDICT));
-    reasons.map_or(line.clone(), |(name, _)| {
-        format!("{name}{INTERVAL} {FEW} {NO_VERDICT}")
-    })
+    reasons.map_or_else(
+        || line.clone(),
+        |(name, _)| format!("{name}{INTERVAL} {FEW} {NO_VERDICT}"),
+    )
 }
 
 fn figures(line: &str) -> String {

@@ -8,7 +8,7 @@ use tare_report::text::{self, TextOptions};
 
 /// The page of an analysis.
 pub fn page(analysis: &Analysis) -> String {
-    tare_report::html::render(&sections::report(analysis)).unwrap()
+    tare_report::html::render(&sections::report(analysis, tare_report::text::Where::default())).unwrap()
 }
 
 /// The whole report for a terminal of 80 columns.
@@ -18,7 +18,10 @@ pub fn whole(analysis: &Analysis) -> String {
 
 /// The whole report for such a terminal.
 pub fn whole_in(analysis: &Analysis, options: TextOptions) -> String {
-    text::render(&sections::report(analysis), options)
+    text::render(
+        &sections::report(analysis, tare_report::text::Where::default()),
+        options,
+    )
 }
 
 /// For a terminal that is wider than any passage.

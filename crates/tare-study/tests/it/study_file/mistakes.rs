@@ -266,6 +266,14 @@ fn absurd_numbers_of_the_protocol_are_refused_with_what_makes_sense() {
             "duration = \"5m\"\nblocks = 9",
             "12: 'duration' and 'blocks' both say how long to run blocks: omit one of them",
         ),
+        (
+            "adaptive = false\nprecision = 1",
+            "4:13: 'precision' ends cells by looks at the data, which 'adaptive = false' forbids: omit one of them",
+        ),
+        (
+            "precision = 0",
+            "13: precision is 0: give a percentage from 0.01 to 100",
+        ),
     ] {
         // A place of another line is told in full.
         let line = if message.starts_with("4:") { "" } else { "3:" };

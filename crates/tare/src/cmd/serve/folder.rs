@@ -61,7 +61,7 @@ impl Folder {
             ("", "") => self.list(),
             ("report", name) => {
                 let (mut file, results) = self.read(name)?;
-                let document = sections::report(&analyze(&results));
+                let document = sections::report(&analyze(&results), Where::default());
                 let href = format!("../data/{}", html::address(name));
                 file.rewind()?;
                 let document = Document {
