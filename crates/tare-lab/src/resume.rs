@@ -126,6 +126,8 @@ pub struct Progress {
     pub groups: u32,
     /// Positions taken in each block.
     pub orders: BTreeMap<u32, u32>,
+    /// Cells of which there is evidence of causes.
+    pub(crate) has_evidence: BTreeSet<Cell>,
     /// Peaks of baselines, in requests per second.
     pub(crate) peaks: BTreeMap<Cell, f64>,
     /// The state of an adaptive study.
@@ -150,6 +152,9 @@ impl Progress {
                 Record::Group(ran) => {
                     progress.groups = progress.groups.max(ran.group.saturating_add(1));
                     progress.shares.iter_mut().for_each(|shares| shares.note(ran));
+                }
+                Record::Evidence(found) => {
+                    progress.has_evidence.insert(found.cell.clone());
                 }
                 Record::Peak(found) => {
                     progress
@@ -431,6 +436,8 @@ fn other_protocol(then: &Protocol, now: &Protocol) -> Option<&'static str> {
         budget_seconds: _,
         blocks_before_budget: _,
         seed: _,
+        // It changes nothing of what was measured.
+        evidence: _,
         stopping,
         warm_up_seconds,
         pause_seconds,

@@ -12,6 +12,7 @@ mod cold;
 mod course;
 mod duty_cycling;
 mod eta;
+mod evidence;
 mod group;
 mod hooks;
 mod idle;
@@ -44,6 +45,7 @@ use tare_model::looks::LookRecord;
 use tare_model::results::{EndReason, ProofRecord, Record, Session as SessionRecord, TrialRecord};
 use tare_model::study::{BoxKind, Study};
 use tare_platforms::BoxError;
+use tare_probes::ProbeError;
 use tare_study::plan::{self, Cohort, PlannedTrial};
 use tare_study::shares::Noisy;
 
@@ -70,6 +72,11 @@ pub enum RunError {
         /// The block, from 1.
         block: u32,
     },
+    /// The probes failed behind the measured blocks.
+    #[error(
+        "cannot look for evidence: {0}; the measured blocks are complete, and 'tare run --resume' tries again"
+    )]
+    Probes(#[from] ProbeError),
     /// A box could not be removed.
     #[error("box {name} could not be removed: {source}; retry with 'tare clean'")]
     Left {
@@ -103,6 +110,8 @@ pub enum Event<'a> {
     Settling(&'a PlannedTrial),
     /// A trial begins.
     Running(&'a PlannedTrial),
+    /// Evidence of causes is being looked for in the cells of a workload, of which this is one.
+    LookingFor(&'a PlannedTrial),
     /// Trials begin that run side by side.
     SideBySide(&'a [PlannedTrial]),
     /// A trial ended and is in the file.
@@ -214,7 +223,10 @@ impl<'a> Runner<'a> {
             blocks: self.bench.recorder.more_blocks(),
         };
         self.bench.recorder.write(&Record::Session(session))?;
-        let ended = self.blocks();
+        let ended = self.blocks().and_then(|blocks| {
+            let looked = self.look_for_evidence(blocks);
+            looked.or_else(Stop::into_end)
+        });
         let removed = self.bench.boxes.destroy_kept(&mut self.bench.recorder);
         let reason = match &ended {
             Ok(reason) => *reason,

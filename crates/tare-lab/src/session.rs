@@ -51,6 +51,9 @@ impl Session {
     pub fn open(study: Study, run: Run, image: Option<Arc<Image>>) -> Result<Self, PreflightError> {
         let platforms = Platforms::open(&study.platforms, run.state())?.with_image(image)?;
         platforms.check_reach(&study)?;
+        if study.protocol.evidence {
+            tare_probes::try_out().map_err(PreflightError::NoEvidence)?;
+        }
         Ok(Self {
             study,
             platforms,

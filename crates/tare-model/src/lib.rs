@@ -10,6 +10,7 @@
 pub mod catalogue;
 pub mod conditions;
 pub mod density;
+pub mod evidence;
 pub mod family;
 pub mod finding;
 #[cfg(test)]

@@ -40,6 +40,9 @@ pub struct Protocol {
     pub settle: bool,
     /// Margin of equivalence as a ratio less 1: 0.01 for 1 %.
     pub margin: f64,
+    /// Whether the kernel is looked into behind the measured blocks, for evidence of causes.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub evidence: bool,
     /// Seed of every random order.
     pub seed: u64,
 }

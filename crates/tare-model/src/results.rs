@@ -15,6 +15,7 @@ pub use tare_wire::usage::ProcessUsage;
 
 use crate::brief::shorten;
 use crate::conditions::{Conditions, Counter};
+use crate::evidence::EvidenceRecord;
 use crate::finding::{Finding, Reason};
 use crate::group::GroupRecord;
 use crate::host::{BoxFacts, HostFacts};
@@ -58,6 +59,8 @@ pub enum Record {
     Trial(Box<TrialRecord>),
     /// Open comparisons were looked at.
     Look(LookRecord),
+    /// The kernel was looked into while a cell worked, behind the measured blocks.
+    Evidence(EvidenceRecord),
     /// A run stopped appending.
     End(EndRecord),
 }
@@ -156,7 +159,7 @@ pub struct BoxRecord {
     pub role: Option<String>,
     /// Block it was made for.
     pub block: u32,
-    /// Whether that block belonged to the warm-up.
+    /// Whether it was made for blocks that are not recorded: a warm-up, or evidence of causes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub warm_up: bool,
     /// Start-up latency: from the request to the agent's hello, in seconds.

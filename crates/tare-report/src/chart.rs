@@ -4,24 +4,28 @@
 mod blocks;
 mod course;
 mod dots;
+mod flame;
 mod forest;
 mod frame;
 mod grid;
 mod scale;
 mod sizes;
+mod stretches;
 mod trend;
 mod waterfall;
 
 use askama::Template;
 use course::Course;
 use dots::Dots;
+use flame::Flame;
 use forest::Forest;
 use grid::Grid;
 use sizes::SizeChart;
+use stretches::Stretches;
 use tare_analysis::merge::Merged;
 use tare_analysis::trend::Trend;
 use tare_analysis::why::Why;
-use tare_analysis::{Analysis, Comparison, ScoreTable, SizeEffect};
+use tare_analysis::{Analysis, Comparison, Evidence, ScoreTable, SizeEffect};
 use waterfall::Waterfall;
 
 /// Colours that the style sheet has for series; further ones begin again.
@@ -47,6 +51,12 @@ pub enum Picture {
     /// What a cost consists of.
     #[doc(hidden)]
     Waterfall(Waterfall),
+    /// Stretches of time by their lengths.
+    #[doc(hidden)]
+    Stretches(Stretches),
+    /// CPU time by functions of the kernel.
+    #[doc(hidden)]
+    Flame(Flame),
 }
 
 /// A picture by itself.
@@ -126,8 +136,18 @@ impl Picture {
         waterfall::draw(why).map(Self::Waterfall)
     }
 
+    /// Stretches of time on and off the CPU, of each cell beside its baseline.
+    pub fn stretches(evidence: &[Evidence]) -> Option<Self> {
+        stretches::draw(evidence).map(Self::Stretches)
+    }
+
+    /// Where a cell's CPU time goes in the kernel.
+    pub fn flame(evidence: &Evidence) -> Option<Self> {
+        flame::draw(evidence).map(Self::Flame)
+    }
+
     /// Its name in files: letters and hyphens.
-    pub fn id(&self) -> &'static str {
+    pub fn id(&self) -> &str {
         match self {
             Self::Forest(forest) => forest.id,
             Self::Grid(grid) => grid.id,
@@ -135,6 +155,8 @@ impl Picture {
             Self::Dots(dots) => dots.id,
             Self::Sizes(_) => "sizes",
             Self::Waterfall(_) => "waterfall",
+            Self::Stretches(_) => "stretches",
+            Self::Flame(flame) => &flame.id,
         }
     }
 
@@ -151,6 +173,8 @@ impl Picture {
             Self::Dots(dots) => dots.width,
             Self::Sizes(chart) => chart.width,
             Self::Waterfall(chart) => chart.width,
+            Self::Stretches(chart) => chart.width,
+            Self::Flame(flame) => flame.width,
         }
     }
 
@@ -179,6 +203,8 @@ impl Picture {
             Self::Dots(dots) => dots.height.clone(),
             Self::Sizes(chart) => px(chart.height),
             Self::Waterfall(chart) => px(chart.height),
+            Self::Stretches(chart) => px(chart.height),
+            Self::Flame(flame) => px(flame.height),
         }
     }
 
@@ -191,6 +217,8 @@ impl Picture {
             Self::Dots(dots) => dots.caption,
             Self::Sizes(_) => sizes::CAPTION,
             Self::Waterfall(_) => waterfall::CAPTION,
+            Self::Stretches(_) => stretches::CAPTION,
+            Self::Flame(_) => flame::CAPTION,
         }
     }
 

@@ -101,6 +101,10 @@ impl Progress {
                     self.say(&format!("{} side by side in {cells}", first.cell.workload));
                 }
             }
+            Event::LookingFor(trial) => self.line(&format!(
+                "looking into the kernel for evidence of causes: {}",
+                trial.cell.workload
+            )),
             Event::Trial {
                 record,
                 done,

@@ -8,6 +8,7 @@ mod comparison;
 mod counters;
 pub(crate) mod decide;
 mod estimate;
+mod evidence;
 mod facts;
 mod family;
 mod findings;
@@ -42,6 +43,7 @@ pub use cells::{CellFigures, FailureCount, MetricFigures};
 pub use comparison::{BlockCost, Comparison, CostRange, MetricComparison, Op, QuantileFigure};
 pub use counters::CellCounter;
 pub use estimate::Estimate;
+pub use evidence::{Beside, Evidence, Figure, FigureKind, Function, InFunctions};
 pub use facts::{PlatformFacts, RunFacts, TrialCounts, run_facts};
 pub use family::{Family, FamilySize};
 pub use findings::{FindingCount, FindingShare};
@@ -115,6 +117,9 @@ pub struct Analysis {
     pub latencies: Vec<CellLatencies>,
     /// What the host counted, of each cell and counter.
     pub counters: Vec<CellCounter>,
+    /// What the kernel did for cells and their baselines, where it was looked into.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
     /// Gaps of boxes in boxes, split by layer.
     pub layers: Vec<Split>,
     /// What depends on the size of the box.
@@ -221,6 +226,7 @@ pub fn analyze(results: &Results) -> Analysis {
         stops: stops::all(results),
         latencies: latencies::all(&trials),
         counters: counters::all(&trials),
+        evidence: evidence::all(results, &comparisons),
         layers: layers::all(study, &trials),
         size_effects: size_effects::all(study, &header.host, &trials, &comparisons),
         host_effects: host_effects::all(study, &header.host, &trials, &comparisons),

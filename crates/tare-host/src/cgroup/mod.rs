@@ -20,7 +20,7 @@ pub use tare_box::kernel::cpu_list;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -648,6 +648,8 @@ pub struct Meter {
     /// Where the host accounts for swap.
     swap: Option<File>,
     memory: MemoryFolder,
+    /// That of the cpu controller.
+    folder: PathBuf,
     v2: bool,
 }
 
@@ -674,6 +676,22 @@ impl Meter {
         } else {
             keyed(text, "swap")
         }
+    }
+
+    /// The number by which the kernel knows the cgroup of the cpu controller, that of its folder; `None` if it is gone.
+    pub fn number(&self) -> Option<u64> {
+        fs::metadata(&self.folder).ok().map(|of| of.ino())
+    }
+
+    /// Processes in the cgroup and in those below it.
+    pub fn processes(&self) -> Vec<u32> {
+        let mut found = Vec::new();
+        let mut look_at = vec![self.folder.clone()];
+        while let Some(folder) = look_at.pop() {
+            found.extend(processes_in(&folder));
+            look_at.extend(subfolders(&folder));
+        }
+        found
     }
 
     /// Where what happens to the memory of the cgroup is counted.

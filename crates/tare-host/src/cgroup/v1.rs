@@ -55,6 +55,7 @@ pub(super) fn meter(cgroup: &Cgroup) -> Result<Meter, CgroupError> {
         stat: Some(stat),
         swap: open(&cgroup.file("memory", "memory.stat")).ok(),
         memory: cgroup.memory(),
+        folder: cgroup.folder("cpu"),
         v2: false,
     })
 }

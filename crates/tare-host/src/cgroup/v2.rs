@@ -84,6 +84,7 @@ pub(super) fn meter(cgroup: &Cgroup) -> Result<Meter, CgroupError> {
         stat: None,
         swap: open(&cgroup.file("", "memory.swap.current")).ok(),
         memory: cgroup.memory(),
+        folder: cgroup.folder(""),
         v2: true,
     })
 }

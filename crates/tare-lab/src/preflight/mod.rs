@@ -23,6 +23,7 @@ use tare_model::workload::{Place, Workload};
 use tare_platforms::agent_file;
 use tare_platforms::state::Run;
 use tare_platforms::{Absent, BoxImage, BoxSpec, OpenError, Platform};
+use tare_probes::ProbeError;
 use tare_study::addresses;
 use tare_study::placement::Placement;
 use tare_study::plan::BoxCost;
@@ -50,6 +51,9 @@ pub enum PreflightError {
     /// A study that would end without what it is for.
     #[error(transparent)]
     Futile(#[from] Futile),
+    /// Evidence was asked for, and the kernel cannot be looked into.
+    #[error("no evidence of causes can be had here: {0}; run without --evidence")]
+    NoEvidence(#[from] ProbeError),
     /// A workload with an end outside, and boxes that cannot talk to it.
     #[error("platform '{path}' cannot run {workload}: {why}")]
     Apart {

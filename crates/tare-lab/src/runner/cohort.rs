@@ -119,7 +119,7 @@ impl Runner<'_> {
     }
 
     /// Has a box of this kind if one is needed; where none can be made, its trials fail.
-    fn raise(
+    pub(super) fn raise(
         &mut self,
         kind: &BoxKind,
         due: &mut Vec<PlannedTrial>,

@@ -116,7 +116,7 @@ fn trials(number: usize) -> f64 {
 
 impl Stop {
     /// What an unfinished block means for the run.
-    fn into_end(self) -> Result<EndReason, RunError> {
+    pub(super) fn into_end(self) -> Result<EndReason, RunError> {
         match self {
             Self::Interrupted => Ok(EndReason::Interrupted),
             Self::Error(e) => Err(e),

@@ -388,6 +388,21 @@ impl<'a> Recorder<'a> {
         self.write(&Record::WarmUp(WarmUpRecord { seconds, ..ran }))
     }
 
+    /// Whether the file has evidence of a cell.
+    pub fn has_evidence(&self, cell: &Cell) -> bool {
+        self.progress.has_evidence.contains(cell)
+    }
+
+    /// From here on, no trial is recorded.
+    pub fn begin_evidence(&mut self) {
+        self.warming = Some(WarmUpRecord::default());
+    }
+
+    /// From here on, trials would be recorded again.
+    pub fn end_evidence(&mut self) {
+        self.warming = None;
+    }
+
     /// Writes how the run ended, and waits until the file is on its disk.
     pub fn close(&mut self, reason: EndReason) -> Result<(), RunError> {
         let closed = self.writer.append(&Record::End(EndRecord {

@@ -49,6 +49,22 @@ pub(super) fn measure(bench: &mut Bench<'_>, arms: &mut [Arm], pass: u32) -> Res
     })
 }
 
+/// Starts a process in each box and finds how much work makes a slice: rounds that take so many seconds of the first arm.
+pub(super) fn warm(bench: &mut Bench<'_>, arms: &mut [Arm], seconds: f64) -> Result<u32, Stop> {
+    bench.boxes.supply_all(arms, &mut bench.live)?;
+    for arm in arms.iter_mut() {
+        start_in_present(bench, arm, FIRST)?;
+    }
+    let (rounds, _) = find_paces(bench, arms, slice(bench))?;
+    let share = seconds / bench.study.protocol.trial_seconds;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a few thousand rounds"
+    )]
+    Ok((f64::from(rounds) * share).ceil() as u32)
+}
+
 fn start_in_present(bench: &mut Bench<'_>, arm: &mut Arm, process: u16) -> Result<(), Stop> {
     let held = bench.live.get_mut(&arm.planned.cell.kind).filter(|_| arm.lives());
     held.map_or(Ok(()), |held| {

@@ -384,6 +384,7 @@ fn parse_record(line: &[u8]) -> Result<Line, String> {
         "warm-up" => Record::WarmUp(read(line)?),
         "peak" => Record::Peak(read(line)?),
         "look" => Record::Look(read(line)?),
+        "evidence" => Record::Evidence(read(line)?),
         "end" => Record::End(read(line)?),
         "header" => return Err("a second header: two files were joined".to_owned()),
         _ => return Ok(Line::Unknown(kind)),

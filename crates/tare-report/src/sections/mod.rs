@@ -4,6 +4,7 @@ mod advice;
 mod beside;
 mod blocks;
 mod boxes;
+mod causes;
 mod cells;
 mod change;
 mod comparisons;
@@ -69,6 +70,7 @@ pub fn report(analysis: &Analysis, place: Where<'_>) -> Document {
     sections.extend(beside::section(analysis));
     sections.extend(cells::section(analysis));
     sections.extend(counters::section(analysis));
+    sections.extend(causes::sections(&analysis.evidence));
     sections.extend(evidence::sections(analysis));
     sections
         .push(Section::evidence("How to read further figures").list(caveats::of_further_figures(analysis)));

@@ -4,6 +4,7 @@ mod again;
 pub(crate) mod answer;
 pub(crate) mod around;
 pub mod carry_over;
+pub(crate) mod causes;
 pub(crate) mod caveats;
 pub(crate) mod confinement;
 pub(crate) mod course;

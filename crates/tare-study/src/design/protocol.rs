@@ -43,6 +43,8 @@ pub struct ProtocolOptions {
     pub timeout_seconds: Option<f64>,
     /// Wait for a quiet host before each trial.
     pub settle: Option<bool>,
+    /// Whether the kernel is looked into behind the measured blocks.
+    pub evidence: Option<bool>,
     /// Margin of equivalence in percent.
     pub margin_percent: Option<f64>,
     /// Seed of every random order.
@@ -65,6 +67,7 @@ impl ProtocolOptions {
             trial_seconds: self.trial_seconds.or(below.trial_seconds),
             timeout_seconds: self.timeout_seconds.or(below.timeout_seconds),
             settle: self.settle.or(below.settle),
+            evidence: self.evidence.or(below.evidence),
             margin_percent: self.margin_percent.or(below.margin_percent),
             seed: self.seed.or(below.seed),
         }
@@ -88,6 +91,7 @@ impl ProtocolOptions {
             timeout_seconds: self.timeout_seconds.unwrap_or(then.timeout_seconds),
             settle: self.settle.unwrap_or(then.settle),
             margin,
+            evidence: self.evidence.unwrap_or(then.evidence),
             seed: self.seed.unwrap_or(then.seed),
         }
     }
@@ -125,6 +129,7 @@ impl ProtocolOptions {
             timeout_seconds: timeout(self.timeout_seconds, trial_seconds)?,
             settle: self.settle.unwrap_or(true),
             margin,
+            evidence: self.evidence.unwrap_or(false),
             seed: self.seed.unwrap_or_else(random_seed),
         })
     }

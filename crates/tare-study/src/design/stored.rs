@@ -50,6 +50,7 @@ fn protocol_of(study: &Study) -> Result<(), DesignError> {
         timeout_seconds,
         settle: _,
         margin,
+        evidence: _,
         seed: _,
     } = study.protocol;
     if !BLOCKS.contains(&blocks) {

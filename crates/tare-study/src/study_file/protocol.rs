@@ -7,12 +7,13 @@ use tare_model::study::{Fresh, Slicing};
 use tare_model::template::Chapter;
 use tare_toml::{Keys, Node, TomlError};
 
-const KNOWN: [&str; 15] = [
+const KNOWN: [&str; 16] = [
     "text",
     "blocks",
     "duration",
     "adaptive",
     "precision",
+    "evidence",
     "budget",
     "warm_up",
     "pause",
@@ -63,6 +64,9 @@ impl Draft {
         }
         if let Some(node) = keys.get("settle") {
             self.wishes.protocol.settle = Some(node.boolean("settle")?);
+        }
+        if let Some(node) = keys.get("evidence") {
+            self.wishes.protocol.evidence = Some(node.boolean("evidence")?);
         }
         if let Some(node) = keys.get("seed") {
             self.wishes.protocol.seed = Some(node.whole("seed", "42")?);

@@ -45,6 +45,9 @@ pub struct ProtocolArgs {
     /// Largest difference that counts as equal, in percent [default: 1]
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", value_parser = percentage)]
     pub margin: Option<f64>,
+    /// Look into the kernel behind the measured blocks, for evidence of causes
+    #[arg(long)]
+    pub evidence: bool,
     /// Seed of all random orders [default: random]
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = seed)]
     pub seed: Option<u64>,
@@ -77,6 +80,7 @@ impl ProtocolArgs {
             timeout_seconds: self.timeout,
             settle: self.no_settle.then_some(false),
             margin_percent: self.margin,
+            evidence: self.evidence.then_some(true),
             seed: self.seed,
         }
     }

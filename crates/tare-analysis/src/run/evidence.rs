@@ -1,0 +1,270 @@
+//! Evidence of causes: what the host's kernel did for a unit of work of a cell, and of its baseline.
+//!
+//! It comes from one box of each, under probes that slow the work down: it tells where time goes, and no cost.
+
+use super::comparison::Comparison;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use tare_model::evidence::{EvidenceRecord, Histogram, Look, ProbeSet, Stack, State};
+use tare_model::results::{Record, Results};
+use tare_model::study::{Against, Cell};
+
+/// What the kernel did for a cell and for its baseline.
+#[derive(Debug, Clone, JsonSchema, Serialize)]
+pub struct Evidence {
+    #[serde(flatten)]
+    pub cell: Cell,
+    pub baseline: Cell,
+    /// Time of a unit of work under each set of probes, in nanoseconds.
+    pub unit_ns: BTreeMap<ProbeSet, Beside>,
+    /// Times, system calls and counts, what differs most first; times before counts.
+    pub figures: Vec<Figure>,
+    /// Functions in which the CPU was found, what differs most first.
+    pub functions: Vec<Function>,
+    /// Stacks for which there was no room.
+    pub lost: u64,
+    /// What both are made of; large, and in the results file.
+    #[serde(skip)]
+    pub records: Box<Records>,
+}
+
+/// What was seen of a cell and of its baseline.
+#[derive(Debug, Clone)]
+pub struct Records {
+    pub baseline: EvidenceRecord,
+    pub cell: EvidenceRecord,
+}
+
+/// A figure of the baseline and of the cell, for a unit of work.
+#[derive(Debug, Clone, Copy, Default, PartialEq, JsonSchema, Serialize)]
+pub struct Beside {
+    pub baseline: f64,
+    pub cell: f64,
+}
+
+impl Beside {
+    /// What the cell has more than its baseline.
+    pub fn difference(self) -> f64 {
+        self.cell - self.baseline
+    }
+}
+
+/// Something that the kernel timed or counted.
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
+pub struct Figure {
+    /// A state of tasks, a system call, a thing that is counted.
+    pub what: String,
+    pub kind: FigureKind,
+    /// Nanoseconds or a number, for a unit of work.
+    pub per_unit: Beside,
+}
+
+/// What a figure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FigureKind {
+    /// Time of tasks in a state.
+    State,
+    /// Time within a system call, waiting included.
+    Call,
+    /// Time beside tasks.
+    Aside,
+    /// A number.
+    Count,
+}
+
+/// A function of the kernel.
+#[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
+pub struct Function {
+    /// `[user]`: the program itself.
+    pub name: String,
+    /// Time in the function itself, without those that it calls, in nanoseconds of a unit of work.
+    pub per_unit: Beside,
+    /// Standard error of the difference, from the number of samples.
+    pub standard_error: f64,
+}
+
+impl Function {
+    /// Whether the difference is over three standard errors: of so many functions some are over two by chance.
+    pub fn differs(&self) -> bool {
+        self.per_unit.difference().abs() > 3.0 * self.standard_error
+    }
+}
+
+/// What samples have in functions that do the work of something.
+#[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
+pub struct InFunctions {
+    /// What the cell spends in them more than its baseline, over the baseline's time of a unit.
+    pub adds: f64,
+    /// Its standard error, from the number of samples.
+    pub standard_error: f64,
+}
+
+impl Evidence {
+    /// Time in all functions whose names contain one of these.
+    pub fn in_functions(&self, parts: &[&str]) -> Option<InFunctions> {
+        let whole = self.unit_ns.get(&ProbeSet::Stacks)?.baseline;
+        let named = |function: &&Function| parts.iter().any(|part| function.name.contains(part));
+        let found: Vec<&Function> = self.functions.iter().filter(named).collect();
+        let variance: f64 = found.iter().map(|function| function.standard_error.powi(2)).sum();
+        let adds: f64 = found.iter().map(|function| function.per_unit.difference()).sum();
+        (whole > 0.0 && !found.is_empty()).then(|| InFunctions {
+            adds: adds / whole,
+            standard_error: variance.sqrt() / whole,
+        })
+    }
+
+    /// The stretches of time in a state, of the baseline and of the cell.
+    pub fn stretches(&self, state: State) -> Option<[&Histogram; 2]> {
+        let of = |record| times(record)?.seen.times.get(&state);
+        of(&self.records.baseline)
+            .zip(of(&self.records.cell))
+            .map(<[_; 2]>::from)
+    }
+}
+
+fn times(record: &EvidenceRecord) -> Option<&Look> {
+    record.by(ProbeSet::Times)
+}
+
+/// That of every cell that is compared with a baseline, where both have some.
+pub(super) fn all(results: &Results, comparisons: &[Comparison]) -> Vec<Evidence> {
+    let record = |record: &Record| match record {
+        Record::Evidence(found) => Some((found.cell.clone(), found.clone())),
+        _ => None,
+    };
+    let records: BTreeMap<Cell, EvidenceRecord> = results.records.iter().filter_map(record).collect();
+    let asked = comparisons.iter().filter(|c| c.against == Against::Native);
+    asked
+        .filter_map(|c| Some(beside(records.get(&c.baseline)?, records.get(&c.cell)?)))
+        .collect()
+}
+
+fn beside(baseline: &EvidenceRecord, cell: &EvidenceRecord) -> Evidence {
+    let both = |set| Some([baseline.by(set)?, cell.by(set)?]);
+    let unit_ns = |set: ProbeSet| {
+        let [baseline, cell] = both(set)?.map(|look| per_unit(look, look.wall_ns));
+        Some((set, Beside { baseline, cell }))
+    };
+    let looks = ProbeSet::ALL.into_iter().filter_map(both);
+    let mut figures: Vec<Figure> = looks.flat_map(figures).collect();
+    figures.sort_by(|a, b| {
+        let size = |figure: &Figure| figure.per_unit.difference().abs();
+        let group = |figure: &Figure| figure.kind == FigureKind::Count;
+        group(a).cmp(&group(b)).then(size(b).total_cmp(&size(a)))
+    });
+    let stacks = both(ProbeSet::Stacks);
+    Evidence {
+        cell: cell.cell.clone(),
+        baseline: baseline.cell.clone(),
+        unit_ns: ProbeSet::ALL.into_iter().filter_map(unit_ns).collect(),
+        figures,
+        functions: stacks.map(functions).unwrap_or_default(),
+        lost: [baseline, cell]
+            .iter()
+            .flat_map(|of| &of.looks)
+            .map(|look| look.seen.lost)
+            .sum(),
+        records: Box::new(Records {
+            baseline: baseline.clone(),
+            cell: cell.clone(),
+        }),
+    }
+}
+
+/// Of so much in all.
+#[expect(clippy::cast_precision_loss, reason = "five digits are shown")]
+fn per_unit(look: &Look, of: u64) -> f64 {
+    of as f64 / (look.units.max(1)) as f64
+}
+
+/// All times and counts of two looks by the same probes.
+fn figures(looks: [&Look; 2]) -> Vec<Figure> {
+    let named = looks.map(|look| {
+        let seen = &look.seen;
+        let states = seen
+            .times
+            .iter()
+            .map(|(state, of)| ((FigureKind::State, state.name().to_owned()), of.ns));
+        let calls = seen
+            .calls
+            .iter()
+            .map(|(name, of)| ((FigureKind::Call, name.clone()), of.ns));
+        let asides = seen
+            .asides
+            .iter()
+            .map(|(aside, of)| ((FigureKind::Aside, aside.name().to_owned()), of.ns));
+        let counts = seen
+            .counts
+            .iter()
+            .map(|(count, n)| ((FigureKind::Count, count.name().to_owned()), *n));
+        let all = states.chain(calls).chain(asides).chain(counts);
+        all.map(|(name, of)| (name, per_unit(look, of)))
+            .collect::<BTreeMap<_, _>>()
+    });
+    let names: BTreeSet<&(FigureKind, String)> = named.iter().flat_map(BTreeMap::keys).collect();
+    let figure = |name: &(FigureKind, String)| {
+        let [baseline, cell] = [0, 1].map(|i: usize| named[i].get(name).copied().unwrap_or(0.0));
+        Figure {
+            kind: name.0,
+            what: name.1.clone(),
+            per_unit: Beside { baseline, cell },
+        }
+    };
+    names.into_iter().map(figure).collect()
+}
+
+/// Samples of the CPU by the innermost function.
+fn functions(looks: [&Look; 2]) -> Vec<Function> {
+    let own = looks.map(|look| {
+        let mut own: BTreeMap<&str, u64> = BTreeMap::new();
+        for stack in on_cpu(look) {
+            *own.entry(innermost(stack)).or_default() += stack.n;
+        }
+        own
+    });
+    let names: BTreeSet<&str> = own.iter().flat_map(BTreeMap::keys).copied().collect();
+    let function = |name: &str| {
+        let told = [0, 1].map(|i: usize| {
+            let n = own[i].get(name).copied().unwrap_or(0);
+            let sample_ns = sample_ns(looks[i]);
+            // The standard error of a number of rare events is its root; of none, that of one is taken.
+            let error = per_unit(looks[i], 1) * root(n.max(1)) * sample_ns;
+            (per_unit(looks[i], n) * sample_ns, error)
+        });
+        let [(baseline, one), (cell, other)] = told;
+        Function {
+            name: name.to_owned(),
+            per_unit: Beside { baseline, cell },
+            standard_error: one.hypot(other),
+        }
+    };
+    let mut all: Vec<Function> = names.into_iter().map(function).collect();
+    let size = |of: &Function| of.per_unit.difference().abs();
+    all.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    all
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a number of samples")]
+fn root(n: u64) -> f64 {
+    (n as f64).sqrt()
+}
+
+fn on_cpu(look: &Look) -> impl Iterator<Item = &Stack> {
+    look.seen
+        .stacks
+        .iter()
+        .filter(|stack| stack.state == State::OnCpu)
+}
+
+fn innermost(stack: &Stack) -> &str {
+    stack.frames.rsplit(';').next().unwrap_or("")
+}
+
+/// What a sample stands for, in nanoseconds.
+#[expect(clippy::cast_precision_loss, reason = "a few digits are shown")]
+fn sample_ns(look: &Look) -> f64 {
+    let (n, ns) = on_cpu(look).fold((0, 0), |(n, ns), stack| (n + stack.n, ns + stack.ns));
+    ns as f64 / n.max(1) as f64
+}

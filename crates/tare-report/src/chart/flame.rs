@@ -1,0 +1,172 @@
+//! A differential flame graph: where a cell's CPU time goes in the kernel, and where that is more or less than in its baseline.
+
+use super::{LETTER, px, shortened};
+use crate::words::causes::seconds;
+use std::collections::BTreeMap;
+use tare_analysis::{Beside, Evidence};
+use tare_model::evidence::{Look, ProbeSet, Stack, State};
+
+pub(super) const CAPTION: &str = "CPU time of a unit of work of the box by the functions of the kernel, callers below: as wide as it is long. Orange: over 1 % of a unit more than in the baseline; blue: less; grey: alike.";
+
+/// Columns and rows.
+const WIDTH: f64 = 900.0;
+const ROW: f64 = 17.0;
+const TITLE: f64 = 24.0;
+/// What is narrower is not seen.
+const NARROWEST: f64 = 1.5;
+/// A change of less, over the time of a unit, is grey: samples vary.
+const ALIKE: f64 = 0.01;
+/// From which part of a unit on a colour is the strongest.
+const STRONG: f64 = 0.05;
+/// Letters in the boxes are smaller.
+const SMALL: f64 = 0.8;
+
+/// A drawing.
+#[derive(Debug, Clone)]
+pub struct Flame {
+    pub(super) id: String,
+    pub(crate) title: String,
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    pub(crate) frames: Vec<Frame>,
+}
+
+/// A function, as called from those below it.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    pub x: String,
+    pub y: String,
+    pub width: String,
+    pub height: f64,
+    pub class: String,
+    pub label: String,
+    pub label_x: String,
+    pub label_y: String,
+    pub told: String,
+}
+
+/// Time in a function and in those that it calls, in nanoseconds of a unit.
+#[derive(Debug, Default)]
+struct Node {
+    time: Beside,
+    calls: BTreeMap<String, Self>,
+}
+
+impl Node {
+    fn add(&mut self, frames: &str, baseline: f64, cell: f64) {
+        let mut node = self;
+        node.time.baseline += baseline;
+        node.time.cell += cell;
+        for name in frames.split(';') {
+            node = node.calls.entry(name.to_owned()).or_default();
+            node.time.baseline += baseline;
+            node.time.cell += cell;
+        }
+    }
+
+    fn depth(&self, scale: f64) -> u32 {
+        let seen = self
+            .calls
+            .values()
+            .filter(|node| node.time.cell * scale >= NARROWEST);
+        seen.map(|node| node.depth(scale) + 1).max().unwrap_or(0)
+    }
+}
+
+pub(super) fn draw(evidence: &Evidence) -> Option<Flame> {
+    let records = &evidence.records;
+    let looks = [&records.baseline, &records.cell].map(|record| record.by(ProbeSet::Stacks));
+    let mut root = Node::default();
+    for stack in on_cpu(looks[0]?) {
+        root.add(&stack.frames, per_unit(looks[0]?, stack), 0.0);
+    }
+    for stack in on_cpu(looks[1]?) {
+        root.add(&stack.frames, 0.0, per_unit(looks[1]?, stack));
+    }
+    if root.time.cell <= 0.0 {
+        return None;
+    }
+    let scale = WIDTH / root.time.cell;
+    let height = TITLE + ROW * f64::from(root.depth(scale));
+    let mut frames = Vec::new();
+    let whole = root.time.baseline.max(root.time.cell);
+    place(&root, (0.0, height), scale, whole, &mut frames);
+    Some(Flame {
+        id: format!("flame-{}", slug(&evidence.cell.to_string())),
+        title: format!(
+            "{}, CPU time of a unit: {} (baseline {})",
+            evidence.cell,
+            seconds(root.time.cell),
+            seconds(root.time.baseline)
+        ),
+        width: WIDTH,
+        height,
+        frames,
+    })
+}
+
+/// Letters, digits and hyphens.
+fn slug(name: &str) -> String {
+    let keep = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    name.chars().map(keep).collect()
+}
+
+fn on_cpu(look: &Look) -> impl Iterator<Item = &Stack> {
+    look.seen
+        .stacks
+        .iter()
+        .filter(|stack| stack.state == State::OnCpu)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a length to be drawn")]
+fn per_unit(look: &Look, stack: &Stack) -> f64 {
+    stack.ns as f64 / look.units.max(1) as f64
+}
+
+/// Draws what a node calls, from the left edge and bottom that are given.
+fn place(node: &Node, (left, bottom): (f64, f64), scale: f64, whole: f64, frames: &mut Vec<Frame>) {
+    let mut x = left;
+    for (name, called) in &node.calls {
+        let width = called.time.cell * scale;
+        if width >= NARROWEST {
+            frames.push(frame(name, called.time, (x, bottom - ROW, width), whole));
+            place(called, (x, bottom - ROW), scale, whole, frames);
+        }
+        x += width;
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a few letters"
+)]
+fn frame(name: &str, time: Beside, (x, y, width): (f64, f64, f64), whole: f64) -> Frame {
+    let letters = ((width - 4.0) / (LETTER * SMALL)).max(0.0) as usize;
+    let change = time.difference() / whole;
+    let side = if change > 0.0 { "slower" } else { "faster" };
+    let strength = (change.abs() / STRONG * 3.0).min(3.0) as u32;
+    Frame {
+        x: px(x),
+        y: px(y),
+        width: px(width),
+        height: ROW - 1.0,
+        class: if change.abs() < ALIKE {
+            "alike".to_owned()
+        } else {
+            format!("{side}-{strength}")
+        },
+        label: if letters < 3 {
+            String::new()
+        } else {
+            shortened(name, letters)
+        },
+        label_x: px(x + 2.0),
+        label_y: px(y + 12.0),
+        told: format!(
+            "{name}: {} (baseline {})",
+            seconds(time.cell),
+            seconds(time.baseline)
+        ),
+    }
+}

@@ -1,0 +1,68 @@
+//! What the kernel shows of causes, in sentences.
+
+use tare_analysis::{Evidence, FigureKind, Function};
+use tare_model::evidence::ProbeSet;
+use tare_model::metric::Unit;
+
+/// More functions than this are in the table.
+const MOST: usize = 4;
+/// Waits and other times of which the difference is less, over the time of a unit, are in the table alone.
+const SMALL: f64 = 0.02;
+
+/// `7.20 ns`, and `0.04 ns` of what is less than one.
+pub(crate) fn seconds(nanoseconds: f64) -> String {
+    if nanoseconds.abs() < 1.0 {
+        return format!("{nanoseconds:.2} ns");
+    }
+    Unit::Second.show_briefly(nanoseconds / 1e9)
+}
+
+/// `+7.20 ns in __seccomp_filter`.
+fn more(nanoseconds: f64, what: &str) -> String {
+    let sign = if nanoseconds < 0.0 { '-' } else { '+' };
+    format!("{sign}{} {what}", seconds(nanoseconds.abs()))
+}
+
+/// Where a cell's time goes beside its baseline's, in one sentence for each.
+pub(crate) fn sentences(evidence: &[Evidence]) -> Vec<String> {
+    evidence.iter().map(sentence).collect()
+}
+
+fn sentence(of: &Evidence) -> String {
+    let told: Vec<String> = states(of).chain(functions(of)).collect();
+    let where_to = if told.is_empty() {
+        "no function of the kernel and no wait is shown to differ".to_owned()
+    } else {
+        told.join(", ")
+    };
+    format!("{} against {}: {where_to}", of.cell, of.baseline.kind.platform)
+}
+
+fn functions(of: &Evidence) -> impl Iterator<Item = String> {
+    let differing = of.functions.iter().filter(|function| function.differs());
+    differing.take(MOST).map(|Function { name, per_unit, .. }| {
+        let place = if name == "[user]" {
+            "in the program itself".to_owned()
+        } else {
+            format!("in {name}")
+        };
+        more(per_unit.difference(), &place)
+    })
+}
+
+/// Times of tasks that are not those of work.
+fn states(of: &Evidence) -> impl Iterator<Item = String> {
+    let whole = of
+        .unit_ns
+        .get(&ProbeSet::Times)
+        .map_or(f64::INFINITY, |unit| unit.baseline);
+    let is_large = move |difference: f64| difference.abs() > SMALL * whole;
+    let waits = of
+        .figures
+        .iter()
+        .filter(|figure| figure.kind == FigureKind::State && figure.what != "on CPU");
+    waits
+        .map(|figure| (figure.per_unit.difference(), &figure.what))
+        .filter(move |(difference, _)| is_large(*difference))
+        .map(|(difference, what)| more(difference, what))
+}
