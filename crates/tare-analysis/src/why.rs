@@ -4,7 +4,7 @@
 //! cell is its typical cost less 1, block by block; what a mechanism adds is its Shapley value, and what is left with all
 //! of them off is the rest ([`Design`]).
 
-use crate::run::{Analysis, Comparison, Estimate, FEWEST_PAIRS};
+use crate::run::{Analysis, Comparison, Estimate, Evidence, FEWEST_PAIRS, InFunctions};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -60,7 +60,25 @@ pub struct Part {
     /// Absent where the cells do not tell it from others.
     #[serde(flatten)]
     pub amount: Option<Amount>,
+    /// What the kernel spends on it in functions that do its work alone; absent where nobody looked, or where none is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_kernel: Option<InFunctions>,
 }
+
+impl Part {
+    /// Whether what was measured and what was seen in the kernel are the same within a fifth, or within what both leave open;
+    /// `None` if one of them is not known.
+    pub fn agrees(&self) -> Option<bool> {
+        let (measured, seen) = (self.amount?.adds, self.in_kernel?);
+        let open = 2.0 * seen.standard_error;
+        let (low, high) = (seen.adds - open, seen.adds + open);
+        let is_close = (seen.adds - measured.value).abs() <= CLOSE * measured.value.abs();
+        Some(is_close || low <= measured.high && high >= measured.low)
+    }
+}
+
+/// What was measured and what was seen may differ by so much of the former and agree.
+const CLOSE: f64 = 0.2;
 
 /// What something adds to a gap.
 #[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
@@ -108,7 +126,8 @@ pub fn why(analysis: &Analysis, mechanisms: &[Mechanism]) -> Why {
         let is_variant =
             |of: &&Comparison| switched_off(path(of), path(whole), mechanisms).is_some_and(|off| off != 0);
         // Those of which it is a variant tell of it.
-        (!beside.iter().any(is_variant)).then(|| gap(whole, &beside, mechanisms))?
+        let evidence = analysis.evidence.iter().find(|of| of.cell == whole.cell);
+        (!beside.iter().any(is_variant)).then(|| gap(whole, &beside, mechanisms, evidence))?
     };
     Why {
         schema: SCHEMA,
@@ -147,7 +166,12 @@ fn switched_off(whole: &PlatformPath, path: &PlatformPath, mechanisms: &[Mechani
 }
 
 /// The gap of a platform, if its variants tell what it consists of.
-fn gap(whole: &Comparison, beside: &[&Comparison], mechanisms: &[Mechanism]) -> Option<Gap> {
+fn gap(
+    whole: &Comparison,
+    beside: &[&Comparison],
+    mechanisms: &[Mechanism],
+    evidence: Option<&Evidence>,
+) -> Option<Gap> {
     let off_in = |of: &Comparison| switched_off(path(whole), path(of), mechanisms);
     let variants: Vec<(u32, &Comparison)> = beside.iter().filter_map(|of| Some((off_in(of)?, *of))).collect();
     let ever = variants.iter().fold(0, |all, (off, _)| all | off);
@@ -163,12 +187,17 @@ fn gap(whole: &Comparison, beside: &[&Comparison], mechanisms: &[Mechanism]) -> 
     let cells: Vec<&Comparison> = variants.iter().map(|(_, compared)| *compared).collect();
     let design = Design::of(switched.len(), &sets)?;
     let names: Vec<Mechanism> = switched.iter().map(|i| mechanisms[*i]).collect();
-    Some(shared_out(
-        &whole.cell,
-        &Measured::of(&cells, &sets),
-        &design,
-        &names,
-    ))
+    let mut gap = shared_out(&whole.cell, &Measured::of(&cells, &sets), &design, &names);
+    for part in &mut gap.parts {
+        let functions = names
+            .iter()
+            .find(|of| of.name == part.mechanism)
+            .map(|of| of.functions);
+        part.in_kernel = evidence
+            .zip(functions)
+            .and_then(|(evidence, functions)| evidence.in_functions(functions));
+    }
+    Some(gap)
 }
 
 /// The cells of a design with their gaps in the blocks that all of them have.
@@ -238,6 +267,7 @@ fn shared_out(cell: &Cell, measured: &Measured<'_>, design: &Design, mechanisms:
         mechanism: mechanism.name,
         off_by: format!("{}={}", mechanism.option, mechanism.off),
         amount: amount(design.value(i)),
+        in_kernel: None,
     };
     let mut parts: Vec<Part> = mechanisms.iter().enumerate().map(part).collect();
     let size = |part: &Part| {

@@ -11,6 +11,8 @@ pub struct Mechanism {
     pub option: &'static str,
     /// The value of that option by which it is off.
     pub off: &'static str,
+    /// Parts of names of the kernel's functions that do its work, as far as they do nothing else.
+    pub functions: &'static [&'static str],
 }
 
 impl Mechanism {

@@ -14,26 +14,31 @@ pub const MECHANISMS: [Mechanism; 5] = [
         name: "seccomp filter",
         option: "seccomp",
         off: Seccomp::Off.name(),
+        functions: &["seccomp", "__secure_computing", "syscall_trace_enter"],
     },
     Mechanism {
         name: "limited capabilities",
         option: "capabilities",
         off: "all",
+        functions: &["cap_capable", "ns_capable"],
     },
     Mechanism {
         name: "user namespace",
         option: "userns",
         off: "off",
+        functions: &["map_id_range", "make_kuid", "make_kgid", "from_kuid", "from_kgid"],
     },
     Mechanism {
         name: "network of its own",
         option: Network::OPTION,
         off: Network::Host.name(),
+        functions: &["nf_", "nft_", "ipt_", "br_", "veth_"],
     },
     Mechanism {
         name: "file system of its own",
         option: Storage::OPTION,
         off: Storage::Volume.name(),
+        functions: &["ovl_"],
     },
 ];
 

@@ -1,19 +1,24 @@
 //! What gaps consist of: the mechanisms of each platform with their shares.
 
-use super::{kind, kind_columns};
+use super::{causes, kind, kind_columns};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::words::{course, notices, why as words};
-use tare_analysis::Analysis;
 use tare_analysis::why::{Amount, Gap, Why};
+use tare_analysis::{Analysis, Evidence};
 
-/// The answer, what adds how much, and the cells by which that is told.
+/// The answer, what adds how much, what the kernel shows, and the cells by which that is told.
 pub fn why(analysis: &Analysis, why: &Why) -> Document {
-    let sections = [
+    let is_whole = |of: &&Evidence| why.gaps.iter().any(|gap| gap.cell == of.cell);
+    let evidence: Vec<Evidence> = analysis.evidence.iter().filter(is_whole).cloned().collect();
+    let mut sections = vec![
         Section::new("What adds how much")
             .about("What a mechanism adds is the mean over all orders of switching mechanisms on; what is left without any of them is the rest.")
             .picture(Picture::waterfall(why))
             .table(parts(&why.gaps)),
+    ];
+    sections.extend(causes::sections(&evidence));
+    sections.extend([
         Section::detail("Two together")
             .about("What two mechanisms add together beyond the sum of each.")
             .table(interactions(&why.gaps)),
@@ -21,7 +26,7 @@ pub fn why(analysis: &Analysis, why: &Why) -> Document {
             .about("The platform without some of its mechanisms, over the baseline, in the blocks that have all of these.")
             .table(cells(&why.gaps)),
         Section::detail("How to read this").list(CAVEATS.map(str::to_owned).into()),
-    ];
+    ]);
     Document {
         whole: None,
         title: "What does the cost consist of?".to_owned(),
@@ -36,9 +41,10 @@ pub fn why(analysis: &Analysis, why: &Why) -> Document {
     }
 }
 
-const CAVEATS: [&str; 3] = [
+const CAVEATS: [&str; 4] = [
     "All is in percent of what the baseline costs, and adds up: mechanisms and rest are the gap. Intervals are 95 % by Student's t over blocks.",
     "A share is a part over the gap, with the interval of Fieller's theorem. There are none where the gap itself is not shown. Shares may be negative, and over 100 % where another mechanism makes up for them.",
+    "In the kernel: what probes saw of functions that do the work of this mechanism alone, in percent of the baseline's time, with two standard errors of its samples; it agrees with what was measured within a fifth, or within what both leave open.",
     "With over three mechanisms not all combinations are measured: it is then supposed that no three of them act together.",
 ];
 
@@ -61,6 +67,7 @@ fn parts(gaps: &[Gap]) -> Table {
         Column::name("switched off by"),
         Column::interval("adds", "in percent of the baseline's cost"),
         Column::interval("share", "of the gap"),
+        Column::name("in the kernel"),
     ]);
     let mut table = Table::new("parts", 4, all);
     for gap in gaps {
@@ -75,11 +82,16 @@ fn parts(gaps: &[Gap]) -> Table {
             row
         };
         for part in &gap.parts {
-            table.push(row(part.mechanism, &part.off_by, part.amount.as_ref()));
+            let mut row = row(part.mechanism, &part.off_by, part.amount.as_ref());
+            row.push(words::in_kernel(part).into());
+            table.push(row);
         }
-        table.push(row("rest", "", gap.rest.as_ref()));
         let whole = gap.cost.map(|adds| Amount { adds, share: None });
-        table.push(row("all", "", whole.as_ref()));
+        for (part, amount) in [("rest", gap.rest.as_ref()), ("all", whole.as_ref())] {
+            let mut row = row(part, "", amount);
+            row.push(Cell::Blank);
+            table.push(row);
+        }
     }
     table
 }

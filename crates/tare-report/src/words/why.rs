@@ -42,6 +42,23 @@ pub(crate) fn ratio_of(gap: Estimate) -> Estimate {
     }
 }
 
+/// `11.0 ± 1.2 %, agrees`; empty where nothing is known.
+pub(crate) fn in_kernel(part: &Part) -> String {
+    let Some(seen) = part.in_kernel else {
+        return String::new();
+    };
+    let judged = match part.agrees() {
+        Some(true) => ", agrees",
+        Some(false) => ", does not agree",
+        None => "",
+    };
+    format!(
+        "{:.1} ± {}{judged}",
+        100.0 * seen.adds,
+        percent(2.0 * seen.standard_error)
+    )
+}
+
 /// What is shown to have part in a gap, the mechanisms first.
 fn whose(gap: &Gap) -> String {
     let of_mechanism = |part: &Part| Some(format!("{} its {}", shown(part.amount?)?, part.mechanism));

@@ -39,7 +39,8 @@ pub fn run(args: &WhyArgs) -> anyhow::Result<ExitCode> {
     let state = args.state.folder();
     let path = platform(&args.what, &state)?;
     let mechanisms = chosen(&path, &args.mechanisms, &state)?;
-    let asked = asked(&args.study, &path, &mechanisms);
+    let mut asked = asked(&args.study, &path, &mechanisms);
+    asked.wishes.protocol.evidence = Some(can_look());
     let named = args.output.as_deref();
     let check_outputs = || run::check_outputs(named, None, args.forms.html.as_deref());
     let mut session = run::open(&asked, &state, check_outputs)?;
@@ -62,6 +63,15 @@ fn platform(word: &str, state: &Path) -> anyhow::Result<PlatformPath> {
     let path: PlatformPath = word.parse()?;
     tare_platforms::open(&path, state)?;
     Ok(path)
+}
+
+/// Whether the kernel can be looked into; why not is told, and the shares are measured all the same.
+fn can_look() -> bool {
+    let tried = tare_probes::try_out();
+    if let Err(why) = &tried {
+        out::say(&format!("no evidence from the kernel: {why}"));
+    }
+    tried.is_ok()
 }
 
 /// The mechanisms of a platform that are to be switched.
