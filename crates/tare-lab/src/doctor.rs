@@ -29,6 +29,8 @@ pub struct Findings {
     pub platforms: Vec<PlatformFinding>,
     /// What images need, beside tare itself.
     pub images: Vec<ImageFinding>,
+    /// Whether the kernel can be looked into for evidence of causes.
+    pub evidence: EvidenceFinding,
     pub host: HostFacts,
     /// What may disturb a measurement, whether or not it does here.
     pub noise: Vec<Noise>,
@@ -63,6 +65,15 @@ pub struct ImageFinding {
     pub fix: Option<&'static str>,
 }
 
+/// What can be known of causes. Counters of control groups stand with every trial, wherever there are any.
+#[derive(Debug, JsonSchema, Serialize)]
+pub struct EvidenceFinding {
+    /// Whether the kernel takes eBPF programs.
+    pub probes: bool,
+    /// Why it does not.
+    pub missing: Option<String>,
+}
+
 /// One source of noise.
 #[derive(Debug, JsonSchema, Serialize)]
 pub struct Noise {
@@ -90,6 +101,7 @@ pub fn examine(state: &Path) -> io::Result<Findings> {
             .map(|e| platform(e, state))
             .collect(),
         images: image_tools(),
+        evidence: evidence(),
         noise: noise(&facts)?,
         host: facts,
     })
@@ -113,6 +125,14 @@ fn platform(entry: &tare_platforms::Entry, state: &Path) -> PlatformFinding {
         ready,
         missing,
         fix,
+    }
+}
+
+fn evidence() -> EvidenceFinding {
+    let missing = tare_probes::try_out().err().map(|error| error.to_string());
+    EvidenceFinding {
+        probes: missing.is_none(),
+        missing,
     }
 }
 

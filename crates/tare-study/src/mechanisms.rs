@@ -25,6 +25,7 @@ mod tests {
             name: option,
             option,
             off: "off",
+            functions: &[],
         };
         let two = variants(&"docker".parse().unwrap(), &[option("a"), option("b")]);
         let told: Vec<String> = two.iter().map(ToString::to_string).collect();

@@ -47,10 +47,8 @@ fn what_version_1_said_is_still_said() {
     );
     assert_eq!(trials.attempts, 42);
     // The heat map, what is shown, what is open, start-up, the scores, every block.
-    let pictures: Vec<&str> = tare_report::sections::report(&analysis, tare_report::text::Where::default())
-        .pictures()
-        .map(|p| p.id())
-        .collect();
+    let report = tare_report::sections::report(&analysis, tare_report::text::Where::default());
+    let pictures: Vec<&str> = report.pictures().map(|p| p.id()).collect();
     assert_eq!(
         pictures,
         [

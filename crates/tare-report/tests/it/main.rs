@@ -4,6 +4,7 @@
 
 mod advice;
 mod benchmarks;
+mod causes;
 mod change;
 mod common;
 mod export;

@@ -17,6 +17,11 @@ const UNTESTED: &str =
 const WITHOUT_ROOT: &str =
     "Without root, these work: tare report, compare, analyze, advise, serve and kernel.";
 
+/// What probes are for.
+const PROBES: &str = "eBPF, for 'tare why' and 'tare run --evidence'";
+/// What is known without probes.
+const COUNTERS: &str = "of control groups and processes, with every trial: faults, throttling, switches";
+
 /// Examines and prints.
 pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     let state = args.state.folder();
@@ -69,6 +74,13 @@ fn text(findings: &Findings) -> String {
             text += &out::wrapped(&format!("{:15}->", ""), 18, fix);
         }
     }
+    text += "\nEvidence of causes\n";
+    let (mark, found) = match &findings.evidence.missing {
+        None => (" ", PROBES),
+        Some(why) => ("!", why.as_str()),
+    };
+    text += &out::wrapped(&format!("{mark} probes"), 15, found);
+    text += &out::wrapped("  counters", 15, COUNTERS);
     text += "\nHost\n";
     for line in host_lines(&findings.host) {
         text += &out::wrapped("", 2, &line);

@@ -16,6 +16,7 @@ mod devtools;
 mod disk;
 mod ends;
 mod engine;
+mod evidence;
 mod forms;
 mod gate;
 mod hostile;

@@ -46,6 +46,7 @@ pub fn study() -> Study {
             trial_seconds: 0.5,
             timeout_seconds: 30.0,
             settle: true,
+            evidence: false,
             margin: 0.01,
             seed: 42,
         },

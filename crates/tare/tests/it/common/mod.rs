@@ -234,13 +234,27 @@ pub fn alone() -> Alone {
 /// Whether a platform can run here. If not, says why; where engines are
 /// required, fails.
 pub fn ready(platform: &str) -> bool {
-    static FOUND: OnceLock<Value> = OnceLock::new();
-    let examine = || serde_json::from_str(&Tare::beside_others().run(&["doctor", "--json"]).stdout);
-    let found = FOUND.get_or_init(|| examine().expect("doctor prints JSON"));
+    let found = doctor();
     if platform.starts_with("ssh:") {
         return host_ready(platform);
     }
     platform.split('/').all(|layer| layer_ready(layer, found))
+}
+
+/// What the doctor found of this host, once.
+fn doctor() -> &'static Value {
+    static FOUND: OnceLock<Value> = OnceLock::new();
+    let examine = || serde_json::from_str(&Tare::beside_others().run(&["doctor", "--json"]).stdout);
+    FOUND.get_or_init(|| examine().expect("doctor prints JSON"))
+}
+
+/// Whether the kernel takes probes. If not, says why: no software could change that.
+pub fn can_probe() -> bool {
+    let missing = &doctor()["evidence"]["missing"];
+    if !missing.is_null() {
+        eprintln!("skipped: {missing}");
+    }
+    missing.is_null()
 }
 
 /// Whether a program is on the search path, where it is not required.
