@@ -1,7 +1,8 @@
 //! The file of the agent, which goes into every box.
 
-use std::io;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tare_host::build_id;
 
@@ -32,6 +33,21 @@ pub fn for_box(holds_boxes: bool) -> io::Result<PathBuf> {
     } else {
         path()
     }
+}
+
+/// Bytes that are written at a time.
+const PIECE: usize = 8192;
+
+/// Copies a program in small pieces, as container engines unpack theirs. The pages of a file are cached in folios as large
+/// as what was written at a time, and to start a program from large ones takes less: written in pieces of 64 KiB here,
+/// the start of a process in Docker seemed 9 % slower than natively rather than 2 %.
+///
+/// # Errors
+/// Those of the file system.
+pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let (bytes, mut file) = (fs::read(from)?, File::create(to)?);
+    bytes.chunks(PIECE).try_for_each(|piece| file.write_all(piece))?;
+    file.set_permissions(fs::metadata(from)?.permissions())
 }
 
 /// The build ID of the agent: that of the file, with which every agent has to answer.

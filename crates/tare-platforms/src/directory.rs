@@ -1,7 +1,7 @@
 //! A box's directory on the host, in which all files lie that are made for it.
 
 use super::contract::{BoxError, BoxSpec, Security};
-use super::image_root;
+use super::{agent_file, image_root};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -158,10 +158,10 @@ fn put_binary(spec: &BoxSpec, rootfs: &Path) -> Result<(), BoxError> {
     copy_binary(&spec.binary, &place)
 }
 
-/// Copies the binary; a reflink where the file system makes them.
+/// Copies the binary.
 pub(super) fn copy_binary(binary: &Path, target: &Path) -> Result<(), BoxError> {
     let what = format!("copy {} to {}", binary.display(), target.display());
-    fs::copy(binary, target).map(drop).map_err(BoxError::host(what))
+    agent_file::copy(binary, target).map_err(BoxError::host(what))
 }
 
 /// A path as it is told to a program that runs elsewhere, without links: programs

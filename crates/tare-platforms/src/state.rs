@@ -229,7 +229,7 @@ impl Run {
     pub fn agent(&self) -> io::Result<PathBuf> {
         let copy = self.folder.join(AGENT);
         if !copy.exists() {
-            fs::copy(agent_file::path()?, &copy)?;
+            agent_file::copy(&agent_file::path()?, &copy)?;
             fs::set_permissions(&copy, fs::Permissions::from_mode(0o755))?;
         }
         Ok(copy)

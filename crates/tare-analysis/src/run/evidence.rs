@@ -128,14 +128,16 @@ fn times(record: &EvidenceRecord) -> Option<&Look> {
     record.by(ProbeSet::Times)
 }
 
-/// That of every cell that is compared with a baseline, where both have some.
+/// That of every cell that is compared with a baseline, or whose quota has a price, where both have some.
 pub(super) fn all(results: &Results, comparisons: &[Comparison]) -> Vec<Evidence> {
     let record = |record: &Record| match record {
         Record::Evidence(found) => Some((found.cell.clone(), found.clone())),
         _ => None,
     };
     let records: BTreeMap<Cell, EvidenceRecord> = results.records.iter().filter_map(record).collect();
-    let asked = comparisons.iter().filter(|c| c.against == Against::Native);
+    let asked = comparisons
+        .iter()
+        .filter(|c| c.against == Against::Native || c.is_price_of_quota());
     asked
         .filter_map(|c| Some(beside(records.get(&c.baseline)?, records.get(&c.cell)?)))
         .collect()

@@ -35,7 +35,7 @@ fn sentence(of: &Evidence) -> String {
     } else {
         told.join(", ")
     };
-    format!("{} against {}: {where_to}", of.cell, of.baseline.kind.platform)
+    format!("{} against {}: {where_to}", of.cell, of.baseline.kind)
 }
 
 fn functions(of: &Evidence) -> impl Iterator<Item = String> {

@@ -99,7 +99,7 @@ fn the_report_names_the_function_and_draws_where_time_goes() {
     let analysis = analyze(&results());
     let text = whole(&analysis);
     assert!(
-        text.contains("docker pinned syscall against native: +20.0 ns in __seccomp_filter"),
+        text.contains("docker pinned syscall against native pinned: +20.0 ns in __seccomp_filter"),
         "{text}"
     );
     assert!(text.contains("page faults") && !text.contains("forks"), "{text}");
