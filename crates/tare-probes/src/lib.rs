@@ -190,7 +190,7 @@ impl Probes {
     }
 
     fn table(&mut self, name: &'static str) -> Result<&mut Map, ProbeError> {
-        Ok(self.ebpf.map_mut(name).ok_or(no_table(name))?)
+        Ok(self.ebpf.map_mut(name).ok_or_else(|| no_table(name))?)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{CALLS, ProbeError, SAMPLES_PER_SECOND, no_table};
 use aya::Ebpf;
-use aya::maps::{MapError, PerCpuArray, PerCpuHashMap, StackTraceMap};
+use aya::maps::{Map, MapError, PerCpuArray, PerCpuHashMap, StackTraceMap};
 use std::collections::BTreeMap;
 use syscalls::Sysno;
 use tare_model::evidence::{Aside, Count, Histogram, ProbeSet, Seen, Stack, State, Timed};
@@ -18,6 +18,10 @@ pub(crate) const ASIDES: u32 = 12;
 
 /// Box, state and number of a stack; a word to fill.
 type ByStack = [u32; 4];
+
+fn map<'a>(ebpf: &'a Ebpf, name: &str) -> Result<&'a Map, MapError> {
+    ebpf.map(name).ok_or_else(|| no_table(name))
+}
 
 /// What one box has in the tables, without its stacks.
 pub(crate) fn of_box(ebpf: &Ebpf, set: ProbeSet, number: u32) -> Result<Seen, MapError> {
@@ -46,7 +50,7 @@ pub(crate) fn of_box(ebpf: &Ebpf, set: ProbeSet, number: u32) -> Result<Seen, Ma
 
 /// The sums over CPUs of all words of a box.
 fn words(ebpf: &Ebpf, number: u32) -> Result<[u64; SEEN], MapError> {
-    let table: PerCpuArray<_, [u64; SEEN]> = ebpf.map("seen").ok_or(no_table("seen"))?.try_into()?;
+    let table: PerCpuArray<_, [u64; SEEN]> = map(ebpf, "seen")?.try_into()?;
     let mut sums = [0; SEEN];
     for cpu in table.get(&number, 0)?.iter() {
         sums.iter_mut().zip(cpu).for_each(|(sum, word)| *sum += word);
@@ -79,7 +83,7 @@ fn counts(words: &[u64; SEEN]) -> BTreeMap<Count, u64> {
 
 /// What is in so many places of a table from one on, where anything is.
 fn timed(ebpf: &Ebpf, name: &str, from: u32, places: u32) -> Result<Vec<(usize, Timed)>, MapError> {
-    let table: PerCpuArray<_, [u64; 2]> = ebpf.map(name).ok_or(no_table(name))?.try_into()?;
+    let table: PerCpuArray<_, [u64; 2]> = map(ebpf, name)?.try_into()?;
     let mut all = Vec::new();
     for place in 0..places {
         let sum = sum(table.get(&(from + place), 0)?.iter());
@@ -103,9 +107,8 @@ fn call_name(number: usize) -> String {
 
 /// Adds the stacks of every box.
 pub(crate) fn add_stacks(ebpf: &Ebpf, all: &mut [Seen]) -> Result<(), ProbeError> {
-    let by_stack: PerCpuHashMap<_, ByStack, [u64; 2]> =
-        ebpf.map("by_stack").ok_or(no_table("by_stack"))?.try_into()?;
-    let traces: StackTraceMap<_> = ebpf.map("stacks").ok_or(no_table("stacks"))?.try_into()?;
+    let by_stack: PerCpuHashMap<_, ByStack, [u64; 2]> = map(ebpf, "by_stack")?.try_into()?;
+    let traces: StackTraceMap<_> = map(ebpf, "stacks")?.try_into()?;
     let names = aya::util::kernel_symbols().map_err(|source| ProbeError::Host {
         what: "/proc/kallsyms",
         source,
