@@ -6,7 +6,7 @@ use super::bench::Bench;
 use super::live::LiveBox;
 use super::{Event, Runner, Stop, group, pace, sliced};
 use rand::seq::SliceRandom;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tare_host::cgroup::Meter;
 use tare_host::interrupt;
 use tare_model::evidence::{EvidenceRecord, Look, ProbeSet, Seen};
@@ -17,6 +17,8 @@ use tare_study::plan::{Cohort, PlannedTrial};
 
 /// Seconds for which a cell works under each set of probes.
 const SECONDS: f64 = 0.5;
+/// Times that after which no round begins: a command of some seconds is seen at work once.
+const OVERTIME: f64 = 2.0;
 /// Pieces of work of a cell that a quota throttles in longer ones only.
 const PIECES: u32 = 2;
 /// Until then a process sleeps behind its answer: its last stretch on a CPU is its own.
@@ -97,7 +99,12 @@ fn look_with_all(bench: &mut Bench<'_>, arms: &mut [Arm]) -> Result<Vec<Vec<Look
         // No cgroup has the number 0.
         let cgroups: Vec<u64> = arms.iter().map(|arm| cgroup(bench, arm).unwrap_or(0)).collect();
         let mut probes = Probes::attach(set, &cgroups, &agents)?;
-        let work = work(bench, arms, &mut probes, times(set) * rounds)?;
+        let work = work(
+            bench,
+            arms,
+            &mut probes,
+            (times(set) * rounds, f64::from(times(set)) * SECONDS),
+        )?;
         let seen = probes.read()?.into_iter().zip(work).zip(cgroups);
         for (looks, ((seen, work), cgroup)) in looks.iter_mut().zip(seen) {
             looks.extend((cgroup > 0).then(|| work.seen_by(set, seen)));
@@ -136,20 +143,25 @@ fn agents(bench: &Bench<'_>, arms: &[Arm]) -> Vec<u32> {
     meters.flat_map(Meter::processes).collect()
 }
 
-/// Has the arms work in rounds, each in its turn: what each did.
+/// Has the arms work in so many rounds, which should take so many seconds of each, in their turns: what each did.
 fn work(
     bench: &mut Bench<'_>,
     arms: &mut [Arm],
     probes: &mut Probes,
-    rounds: u32,
+    (rounds, seconds): (u32, f64),
 ) -> Result<Vec<Work>, Stop> {
     let mut work = vec![Work::default(); arms.len()];
     let plan: Vec<(Order, u32)> = arms.iter().map(|arm| orders(bench, arm, rounds)).collect();
     let mut rng = bench.round_order(arms);
     let mut order: Vec<usize> = (0..arms.len()).collect();
+    let most = Duration::from_secs_f64(OVERTIME * seconds) * u32::try_from(arms.len()).unwrap_or(u32::MAX);
+    let begun = Instant::now();
     for round in 0..rounds {
         if interrupt::requested() {
             return Err(Stop::Interrupted);
+        }
+        if round > 0 && begun.elapsed() > most {
+            break;
         }
         order.shuffle(&mut rng);
         for &i in &order {

@@ -13,6 +13,8 @@ use tare_study::plan::{self, Cost, Room};
 
 /// Fewer blocks bring no verdict.
 const VERDICT_BLOCKS: u32 = 10;
+/// What a cell works under probes, with the start of its box.
+const EVIDENCE_SECONDS: f64 = 2.5;
 
 /// `10 blocks`, `10 to 60 blocks`, `about 30 blocks (limited by the budget)`.
 fn blocks(study: &Study, cost: &Cost) -> String {
@@ -200,6 +202,14 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
     }
     if let Some(slices) = slices(study, room) {
         row("slices", &slices);
+    }
+    if study.protocol.evidence {
+        let seconds = EVIDENCE_SECONDS * f64::from(u32::try_from(study.cells().len()).unwrap_or(u32::MAX));
+        let more = show_seconds(seconds);
+        row(
+            "evidence",
+            &format!("of causes, in new boxes behind the blocks, about {more} more"),
+        );
     }
     row("cost", &costs(study, cost));
     text + &self::foreseen(foreseen)
