@@ -5,4 +5,3 @@ to=$(realpath "${1:-$(dirname "$0")/probes.bpf.o}")
 cd "$(dirname "$0")"
 clang -target bpf -O2 -g -mcpu=v3 -Wall -Werror -ffile-prefix-map="$PWD"=. -fdebug-compilation-dir=. \
     -c probes.bpf.c -o "$to"
-llvm-strip -g "$to"

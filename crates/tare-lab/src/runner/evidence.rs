@@ -55,6 +55,8 @@ impl Runner<'_> {
                 self.raise(kind, &mut due, &[])?;
             }
             let mut arms = self.bench.arms(due, Vec::new());
+            // Probes that see none of these would slow down everything else on the host.
+            arms.retain(|arm| cgroup(&self.bench, arm).is_some());
             arms.iter_mut().for_each(|arm| arm.pace.processes = 1);
             if arms.is_empty() {
                 continue;
@@ -95,19 +97,13 @@ fn look_with_all(bench: &mut Bench<'_>, arms: &mut [Arm]) -> Result<Vec<Vec<Look
     bench.recorder.observe(Event::LookingFor(&arms[0].planned));
     let agents = agents(bench, arms);
     let rounds = sliced::warm(bench, arms, SECONDS)?;
+    let cgroups: Vec<u64> = arms.iter().filter_map(|arm| cgroup(bench, arm)).collect();
     for set in ProbeSet::ALL {
-        // No cgroup has the number 0.
-        let cgroups: Vec<u64> = arms.iter().map(|arm| cgroup(bench, arm).unwrap_or(0)).collect();
         let mut probes = Probes::attach(set, &cgroups, &agents)?;
-        let work = work(
-            bench,
-            arms,
-            &mut probes,
-            (times(set) * rounds, f64::from(times(set)) * SECONDS),
-        )?;
-        let seen = probes.read()?.into_iter().zip(work).zip(cgroups);
-        for (looks, ((seen, work), cgroup)) in looks.iter_mut().zip(seen) {
-            looks.extend((cgroup > 0).then(|| work.seen_by(set, seen)));
+        let seconds = f64::from(times(set)) * SECONDS;
+        let work = work(bench, arms, &mut probes, (times(set) * rounds, seconds))?;
+        for (looks, (seen, work)) in looks.iter_mut().zip(probes.read()?.into_iter().zip(work)) {
+            looks.push(work.seen_by(set, seen));
         }
     }
     for arm in arms {

@@ -561,8 +561,8 @@ mod tests {
             Err(detail) => Err(detail),
         };
         assert_eq!(
-            unknown(r#"{"record":"evidence","x":[1]}"#),
-            Ok(Some("evidence".to_owned()))
+            unknown(r#"{"record":"forecast","x":[1]}"#),
+            Ok(Some("forecast".to_owned()))
         );
         assert_eq!(
             unknown(r#"{"record":"warm-up","seconds":1.0,"trials":1,"failed":0,"x":1}"#),

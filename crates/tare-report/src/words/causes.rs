@@ -6,6 +6,8 @@ use tare_model::metric::Unit;
 
 /// More functions than this are in the table.
 const MOST: usize = 4;
+/// Cells that the answer tells of; the details have all.
+const IN_ANSWER: usize = 4;
 /// Waits and other times of which the difference is less, over the time of a unit, are in the table alone.
 const SMALL: f64 = 0.02;
 
@@ -29,13 +31,26 @@ pub(crate) fn sentences(evidence: &[Evidence]) -> Vec<String> {
 }
 
 fn sentence(of: &Evidence) -> String {
-    let told: Vec<String> = states(of).chain(functions(of)).collect();
+    let told = differences(of).join(", ");
     let where_to = if told.is_empty() {
-        "no function of the kernel and no wait is shown to differ".to_owned()
+        "no function of the kernel and no wait is shown to differ"
     } else {
-        told.join(", ")
+        &told
     };
     format!("{} against {}: {where_to}", of.cell, of.baseline.kind)
+}
+
+/// What differs most of the cells that differ at all, for a unit of work each.
+pub(crate) fn answer(evidence: &[Evidence]) -> String {
+    let told = evidence.iter().filter_map(|of| {
+        let most = differences(of).into_iter().next()?;
+        Some(format!("{} {most}", of.cell))
+    });
+    told.take(IN_ANSWER).collect::<Vec<_>>().join("; ")
+}
+
+fn differences(of: &Evidence) -> Vec<String> {
+    functions(of).chain(states(of)).collect()
 }
 
 fn functions(of: &Evidence) -> impl Iterator<Item = String> {

@@ -102,6 +102,11 @@ fn the_report_names_the_function_and_draws_where_time_goes() {
         text.contains("docker pinned syscall against native pinned: +20.0 ns in __seccomp_filter"),
         "{text}"
     );
+    let answer = tare_report::text::answer(&analysis, tare_report::text::Where::default(), unwrapped());
+    assert!(
+        answer.contains("why    docker pinned syscall +20.0 ns in __seccomp_filter"),
+        "{answer}"
+    );
     assert!(text.contains("page faults") && !text.contains("forks"), "{text}");
     let page = page(&analysis);
     assert!(

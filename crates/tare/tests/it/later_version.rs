@@ -3,7 +3,7 @@
 use crate::common::Tare;
 use std::fs;
 
-const RECORD: &str = "{\"record\":\"evidence\",\"of\":{\"trial\":0},\"counts\":[1,2,3]}\n";
+const RECORD: &str = "{\"record\":\"forecast\",\"of\":{\"trial\":0},\"counts\":[1,2,3]}\n";
 
 /// A run of two blocks, cut after the first, with a record and a figure that nobody knows.
 fn changed(tare: &Tare) -> String {
@@ -37,10 +37,10 @@ fn what_nobody_knows_is_told_and_kept_when_the_run_goes_on() {
             &told("unknown-records")["kind"],
             &told("unknown-records")["records"]
         ),
-        (&"evidence".into(), &1.into())
+        (&"forecast".into(), &1.into())
     );
     assert_eq!(told("unnamed-figures")["figures"][0], "syscall joules");
-    assert!(tare.ok("report r.jsonl").stdout.contains("kind 'evidence'"));
+    assert!(tare.ok("report r.jsonl").stdout.contains("kind 'forecast'"));
 }
 
 #[test]

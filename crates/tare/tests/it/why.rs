@@ -1,7 +1,7 @@
 //! What a cost consists of: scripted mechanisms whose shares are known, and a filter that a real platform has.
 
 use crate::common::schema::Schema;
-use crate::common::{Tare, can_probe, ready};
+use crate::common::{Tare, alone, can_probe, ready};
 use serde_json::Value;
 
 /// A filter that adds a fifth of the baseline's cost, and a network that adds a twentieth.
@@ -124,7 +124,7 @@ fn the_filter_of_a_real_container_is_all_that_its_system_calls_cost() {
         return;
     }
     // Beside probes of others, every system call takes the long way.
-    let tare = Tare::new();
+    let (_alone, tare) = (alone(), Tare::beside_others());
     let line = "why nspawn -w syscall --mechanisms seccomp --cpus 1 --trial-time 200ms -q --json";
     let told: Value = serde_json::from_str(&tare.ok(line).stdout).unwrap();
     let gap = &told["gaps"][0];

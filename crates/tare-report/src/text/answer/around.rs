@@ -2,7 +2,7 @@
 
 use super::super::page::{Page, Style};
 use crate::show::{change_interval, cost_change};
-use crate::words::around;
+use crate::words::{around, causes};
 use tare_analysis::{Analysis, Estimate, Word};
 
 /// Where the words of these lines begin.
@@ -13,6 +13,7 @@ pub(super) fn write(page: &mut Page, analysis: &Analysis) {
         (analysis.study.baseline.to_string(), around::baseline(analysis)),
         ("quota".to_owned(), quota(analysis)),
         ("start".to_owned(), around::boxes(analysis)),
+        ("why".to_owned(), causes::answer(&analysis.evidence)),
     ];
     for (name, words) in lines.iter().filter(|(_, words)| !words.is_empty()) {
         page.wrapped(name, INDENT, Style::Dim, words);
