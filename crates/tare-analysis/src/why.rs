@@ -67,11 +67,14 @@ pub struct Part {
 
 impl Part {
     /// Whether what was measured and what was seen in the kernel are the same within a fifth, or within what both leave open;
-    /// `None` if one of them is not known.
+    /// `None` if one of them is not known, or neither is shown to add anything.
     pub fn agrees(&self) -> Option<bool> {
         let (measured, seen) = (self.amount?.adds, self.in_kernel?);
         let open = 2.0 * seen.standard_error;
         let (low, high) = (seen.adds - open, seen.adds + open);
+        if low <= 0.0 && high >= 0.0 && measured.low <= 0.0 && measured.high >= 0.0 {
+            return None;
+        }
         let is_close = (seen.adds - measured.value).abs() <= CLOSE * measured.value.abs();
         Some(is_close || low <= measured.high && high >= measured.low)
     }

@@ -266,7 +266,7 @@ pub fn check(path: &str, results: &Results, now: &Header) -> Result<(), ResumeEr
         return Err(other_host(path, "other versions of platforms"));
     }
     same_files(path, &results.header.files, &now.files)?;
-    unfinished(path, results, now.study.protocol.blocks)
+    unfinished(path, results, &now.study.protocol)
 }
 
 /// Files of versions that did not record any are taken as they are.
@@ -302,14 +302,22 @@ fn is_missing(results: &Results, blocks: Range<u32>) -> bool {
     blocks.into_iter().any(lacks)
 }
 
-/// Checks that of so many blocks something is left to run. What the last end says of a file is
+/// Whether nobody has looked into the kernel.
+fn lacks_evidence(results: &Results) -> bool {
+    !results
+        .records
+        .iter()
+        .any(|record| matches!(record, Record::Evidence(_)))
+}
+
+/// Checks that of the blocks that are asked for, or of the evidence, something is left to run. What the last end says of a file is
 /// believed where the trials are there.
 ///
 /// # Errors
 /// [`ResumeError::Complete`], [`ResumeError::OutOfBlocks`].
-pub fn unfinished(path: &str, results: &Results, blocks: u32) -> Result<(), ResumeError> {
-    let path = path.to_owned();
-    if is_missing(results, 0..blocks) {
+pub fn unfinished(path: &str, results: &Results, protocol: &Protocol) -> Result<(), ResumeError> {
+    let (path, blocks) = (path.to_owned(), protocol.blocks);
+    if is_missing(results, 0..blocks) || protocol.evidence && lacks_evidence(results) {
         return Ok(());
     }
     let fixed = results.header.study.protocol.stopping.is_fixed();

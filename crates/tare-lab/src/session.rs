@@ -52,6 +52,9 @@ impl Session {
         let platforms = Platforms::open(&study.platforms, run.state())?.with_image(image)?;
         platforms.check_reach(&study)?;
         if study.protocol.evidence {
+            if study.protocol.slicing.is_off() {
+                return Err(PreflightError::EvidenceInOnePiece);
+            }
             tare_probes::try_out().map_err(PreflightError::NoEvidence)?;
         }
         Ok(Self {

@@ -20,7 +20,7 @@ pub struct Evidence {
     pub unit_ns: BTreeMap<ProbeSet, Beside>,
     /// Times, system calls and counts, what differs most first; times before counts.
     pub figures: Vec<Figure>,
-    /// Functions in which the CPU was found, what differs most first.
+    /// Functions in which the CPU was found, those that differ and what differs most first.
     pub functions: Vec<Function>,
     /// Stacks for which there was no room.
     pub lost: u64,
@@ -81,16 +81,17 @@ pub struct Function {
     pub name: String,
     /// Time in the function itself, without those that it calls, in nanoseconds of a unit of work.
     pub per_unit: Beside,
-    /// Standard error of the difference, from the number of samples.
+    /// Standard error of the difference, from the number of samples; how much boxes differ is not in it.
     pub standard_error: f64,
+    /// Whether the difference is over four standard errors and over a hundredth of the baseline's time: of hundreds of
+    /// functions some are over three by chance.
+    pub differs: bool,
 }
 
-impl Function {
-    /// Whether the difference is over three standard errors: of so many functions some are over two by chance.
-    pub fn differs(&self) -> bool {
-        self.per_unit.difference().abs() > 3.0 * self.standard_error
-    }
-}
+/// From so many standard errors on a function differs.
+const ERRORS: f64 = 4.0;
+/// From such a part of the baseline's time on a function differs.
+const PART: f64 = 0.01;
 
 /// What samples have in functions that do the work of something.
 #[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
@@ -227,6 +228,7 @@ fn functions(looks: [&Look; 2]) -> Vec<Function> {
         own
     });
     let names: BTreeSet<&str> = own.iter().flat_map(BTreeMap::keys).copied().collect();
+    let whole = per_unit(looks[0], looks[0].wall_ns);
     let function = |name: &str| {
         let told = [0, 1].map(|i: usize| {
             let n = own[i].get(name).copied().unwrap_or(0);
@@ -236,15 +238,18 @@ fn functions(looks: [&Look; 2]) -> Vec<Function> {
             (per_unit(looks[i], n) * sample_ns, error)
         });
         let [(baseline, one), (cell, other)] = told;
+        let (per_unit, standard_error) = (Beside { baseline, cell }, one.hypot(other));
+        let size = per_unit.difference().abs();
         Function {
             name: name.to_owned(),
-            per_unit: Beside { baseline, cell },
-            standard_error: one.hypot(other),
+            per_unit,
+            standard_error,
+            differs: size > ERRORS * standard_error && size > PART * whole,
         }
     };
     let mut all: Vec<Function> = names.into_iter().map(function).collect();
     let size = |of: &Function| of.per_unit.difference().abs();
-    all.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    all.sort_by(|a, b| b.differs.cmp(&a.differs).then(size(b).total_cmp(&size(a))));
     all
 }
 

@@ -54,6 +54,9 @@ pub enum PreflightError {
     /// Evidence was asked for, and the kernel cannot be looked into.
     #[error("no evidence of causes can be had here: {0}; run without --evidence")]
     NoEvidence(#[from] ProbeError),
+    /// Evidence was asked for of work that is never cut into pieces.
+    #[error("evidence of causes is looked for slice by slice: run without --evidence, or with slices")]
+    EvidenceInOnePiece,
     /// A workload with an end outside, and boxes that cannot talk to it.
     #[error("platform '{path}' cannot run {workload}: {why}")]
     Apart {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use tare_analysis::{Beside, Evidence};
 use tare_model::evidence::{Look, ProbeSet, Stack, State};
 
-pub(super) const CAPTION: &str = "CPU time of a unit of work of the box by the functions of the kernel, callers below: as wide as it is long. Orange: over 1 % of a unit more than in the baseline; blue: less; grey: alike.";
+pub(super) const CAPTION: &str = "CPU time of a unit of work of the box by the functions of the kernel, callers below: as wide as it is long. Orange: more than in the baseline, by over 1 % of a unit and four standard errors of the samples; blue: less; grey: not shown to differ.";
 
 /// Columns and rows.
 const WIDTH: f64 = 900.0;
@@ -14,8 +14,10 @@ const ROW: f64 = 17.0;
 const TITLE: f64 = 24.0;
 /// What is narrower is not seen.
 const NARROWEST: f64 = 1.5;
-/// A change of less, over the time of a unit, is grey: samples vary.
+/// A change of less, over the time of a unit, is grey.
 const ALIKE: f64 = 0.01;
+/// So is one of fewer standard errors: samples vary.
+const ERRORS: f64 = 4.0;
 /// From which part of a unit on a colour is the strongest.
 const STRONG: f64 = 0.05;
 /// Letters in the boxes are smaller.
@@ -49,19 +51,32 @@ pub(crate) struct Frame {
 #[derive(Debug, Default)]
 struct Node {
     time: Beside,
+    /// Of the difference, from the samples.
+    variance: f64,
     calls: BTreeMap<String, Self>,
 }
 
 impl Node {
-    fn add(&mut self, frames: &str, baseline: f64, cell: f64) {
+    fn add(&mut self, frames: &str, time: Beside, variance: f64) {
         let mut node = self;
-        node.time.baseline += baseline;
-        node.time.cell += cell;
+        node.take(time, variance);
         for name in frames.split(';') {
             node = node.calls.entry(name.to_owned()).or_default();
-            node.time.baseline += baseline;
-            node.time.cell += cell;
+            node.take(time, variance);
         }
+    }
+
+    fn take(&mut self, time: Beside, variance: f64) {
+        self.time.baseline += time.baseline;
+        self.time.cell += time.cell;
+        self.variance += variance;
+    }
+
+    /// How much longer it takes, over the time of a unit; 0 where that may be chance.
+    fn shown_change(&self, whole: f64) -> f64 {
+        let change = self.time.difference();
+        let is_shown = change.abs() > ERRORS * self.variance.sqrt() && change.abs() > ALIKE * whole;
+        if is_shown { change / whole } else { 0.0 }
     }
 
     fn depth(&self, scale: f64) -> u32 {
@@ -77,11 +92,12 @@ pub(super) fn draw(evidence: &Evidence) -> Option<Flame> {
     let records = &evidence.records;
     let looks = [&records.baseline, &records.cell].map(|record| record.by(ProbeSet::Stacks));
     let mut root = Node::default();
-    for stack in on_cpu(looks[0]?) {
-        root.add(&stack.frames, per_unit(looks[0]?, stack), 0.0);
-    }
-    for stack in on_cpu(looks[1]?) {
-        root.add(&stack.frames, 0.0, per_unit(looks[1]?, stack));
+    for (look, is_cell) in [(looks[0]?, false), (looks[1]?, true)] {
+        for stack in on_cpu(look) {
+            let (time, variance) = per_unit(look, stack);
+            let (baseline, cell) = if is_cell { (0.0, time) } else { (time, 0.0) };
+            root.add(&stack.frames, Beside { baseline, cell }, variance);
+        }
     }
     if root.time.cell <= 0.0 {
         return None;
@@ -118,9 +134,11 @@ fn on_cpu(look: &Look) -> impl Iterator<Item = &Stack> {
         .filter(|stack| stack.state == State::OnCpu)
 }
 
+/// Time of a unit in a stack, and its variance: that of a number of rare events is the number.
 #[expect(clippy::cast_precision_loss, reason = "a length to be drawn")]
-fn per_unit(look: &Look, stack: &Stack) -> f64 {
-    stack.ns as f64 / look.units.max(1) as f64
+fn per_unit(look: &Look, stack: &Stack) -> (f64, f64) {
+    let time = stack.ns as f64 / look.units.max(1) as f64;
+    (time, time * time / stack.n.max(1) as f64)
 }
 
 /// Draws what a node calls, from the left edge and bottom that are given.
@@ -129,7 +147,7 @@ fn place(node: &Node, (left, bottom): (f64, f64), scale: f64, whole: f64, frames
     for (name, called) in &node.calls {
         let width = called.time.cell * scale;
         if width >= NARROWEST {
-            frames.push(frame(name, called.time, (x, bottom - ROW, width), whole));
+            frames.push(frame(name, called, (x, bottom - ROW, width), whole));
             place(called, (x, bottom - ROW), scale, whole, frames);
         }
         x += width;
@@ -141,9 +159,9 @@ fn place(node: &Node, (left, bottom): (f64, f64), scale: f64, whole: f64, frames
     clippy::cast_sign_loss,
     reason = "a few letters"
 )]
-fn frame(name: &str, time: Beside, (x, y, width): (f64, f64, f64), whole: f64) -> Frame {
+fn frame(name: &str, node: &Node, (x, y, width): (f64, f64, f64), whole: f64) -> Frame {
     let letters = ((width - 4.0) / (LETTER * SMALL)).max(0.0) as usize;
-    let change = time.difference() / whole;
+    let (time, change) = (node.time, node.shown_change(whole));
     let side = if change > 0.0 { "slower" } else { "faster" };
     let strength = (change.abs() / STRONG * 3.0).min(3.0) as u32;
     Frame {
@@ -151,12 +169,12 @@ fn frame(name: &str, time: Beside, (x, y, width): (f64, f64, f64), whole: f64) -
         y: px(y),
         width: px(width),
         height: ROW - 1.0,
-        class: if change.abs() < ALIKE {
+        class: if change == 0.0 {
             "alike".to_owned()
         } else {
             format!("{side}-{strength}")
         },
-        label: if letters < 3 {
+        label: if letters < 5 {
             String::new()
         } else {
             shortened(name, letters)

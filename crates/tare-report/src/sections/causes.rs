@@ -9,7 +9,7 @@ use tare_analysis::{Beside, Evidence, FigureKind};
 /// Rows of each cell; the JSON form has all.
 const MOST: usize = 10;
 
-const ABOUT: &str = "What the host's kernel did for a unit of work, seen by probes (eBPF) in one box of each, behind the measured blocks. Probes slow the work down: this tells where time goes, and no cost. A function is named where the difference is over three standard errors of its samples.";
+const ABOUT: &str = "What the host's kernel did for a unit of work, seen by probes (eBPF) in one box of each, behind the measured blocks. Probes slow the work down: this tells where time goes, and no cost. A function is named where the difference is over four standard errors of its samples and over 1 % of a unit; how much boxes differ is not in that, and waits have no error. A system call is timed behind a filter, which is no part of it. Of a machine, its threads on the host are seen.";
 
 /// In words and drawn, then figure by figure.
 pub(super) fn sections(evidence: &[Evidence]) -> Vec<Section> {

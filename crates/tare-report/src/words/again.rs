@@ -29,6 +29,7 @@ pub(super) fn in_new_order(study: &Study) -> Option<String> {
     words.push(format!("-p {}", listed(&study.platforms)));
     words.push(format!("--provisioning {}", listed(&study.provisioning)));
     words.extend(ending(&study.protocol));
+    words.extend(study.protocol.evidence.then(|| "--evidence".to_owned()));
     Some(words.join(" "))
 }
 

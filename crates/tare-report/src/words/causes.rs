@@ -37,14 +37,18 @@ fn sentence(of: &Evidence) -> String {
     } else {
         &told
     };
-    format!("{} against {}: {where_to}", of.cell, of.baseline.kind)
+    let lost = match of.lost {
+        0 => String::new(),
+        lost => format!("; {lost} stacks were lost, as there was no room for them"),
+    };
+    format!("{} against {}: {where_to}{lost}", of.cell, of.baseline.kind)
 }
 
-/// What differs most of the cells that differ at all, for a unit of work each.
-pub(crate) fn answer(evidence: &[Evidence]) -> String {
-    let told = evidence.iter().filter_map(|of| {
-        let most = differences(of).into_iter().next()?;
-        Some(format!("{} {most}", of.cell))
+/// What takes most of the time that these cells take more, for a unit of work each.
+pub(crate) fn answer<'a>(evidence: impl Iterator<Item = &'a Evidence>) -> String {
+    let told = evidence.filter_map(|of| {
+        let adds = differences(of).into_iter().find(|told| told.starts_with('+'))?;
+        Some(format!("{} {adds}", of.cell))
     });
     told.take(IN_ANSWER).collect::<Vec<_>>().join("; ")
 }
@@ -54,10 +58,10 @@ fn differences(of: &Evidence) -> Vec<String> {
 }
 
 fn functions(of: &Evidence) -> impl Iterator<Item = String> {
-    let differing = of.functions.iter().filter(|function| function.differs());
+    let differing = of.functions.iter().filter(|function| function.differs);
     differing.take(MOST).map(|Function { name, per_unit, .. }| {
         let place = if name == "[user]" {
-            "in the program itself".to_owned()
+            "outside the kernel".to_owned()
         } else {
             format!("in {name}")
         };

@@ -84,7 +84,7 @@ fn time_is_told_for_a_unit_of_work_beside_that_of_the_baseline() {
         (filter.name.as_str(), filter.per_unit.cell),
         ("__seccomp_filter", 20.0)
     );
-    assert!(filter.differs() && !of.functions[1].differs());
+    assert!(filter.differs && !of.functions[1].differs);
     let found = of.in_functions(&["seccomp"]).unwrap();
     assert!(
         (found.adds - 0.2).abs() < 1e-9 && found.standard_error > 0.0,

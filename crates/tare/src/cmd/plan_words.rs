@@ -15,6 +15,8 @@ use tare_study::plan::{self, Cost, Room};
 const VERDICT_BLOCKS: u32 = 10;
 /// What a cell works under probes, with the start of its box.
 const EVIDENCE_SECONDS: f64 = 2.5;
+/// What is stored of it, most of it stacks.
+const EVIDENCE_BYTES: u64 = 200 << 10;
 
 /// `10 blocks`, `10 to 60 blocks`, `about 30 blocks (limited by the budget)`.
 fn blocks(study: &Study, cost: &Cost) -> String {
@@ -205,10 +207,13 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
     }
     if study.protocol.evidence {
         let seconds = EVIDENCE_SECONDS * f64::from(u32::try_from(study.cells().len()).unwrap_or(u32::MAX));
-        let more = show_seconds(seconds);
+        let (more, bytes) = (
+            show_seconds(seconds),
+            show_memory(EVIDENCE_BYTES * study.cells().len() as u64),
+        );
         row(
             "evidence",
-            &format!("of causes, in new boxes behind the blocks, about {more} more"),
+            &format!("of causes, in new boxes behind the blocks: about {more} and {bytes} more"),
         );
     }
     row("cost", &costs(study, cost));

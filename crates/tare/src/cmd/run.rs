@@ -125,6 +125,7 @@ fn study_of(path: &Path, results: &Results, asked: &Asked, state: &Path) -> anyh
         theirs.protocol.budget_seconds = protocol.budget_seconds;
         theirs.protocol.blocks_before_budget = 0;
     }
+    theirs.protocol.evidence |= protocol.evidence == Some(true);
     if !asked.is_empty {
         let mut asked = asked_beside(asked.clone(), &theirs, state)?;
         versions::ask_on_host(&mut asked);
@@ -132,7 +133,7 @@ fn study_of(path: &Path, results: &Results, asked: &Asked, state: &Path) -> anyh
         resume::check_study(&path, &theirs, &asked)?;
     }
     // Before any platform is opened: of a complete file nothing else matters.
-    resume::unfinished(&path, results, theirs.protocol.blocks)?;
+    resume::unfinished(&path, results, &theirs.protocol)?;
     Ok(theirs)
 }
 

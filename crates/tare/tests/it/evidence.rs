@@ -71,6 +71,15 @@ fn a_run_that_is_killed_while_it_looks_looks_again_when_resumed() {
     tare.ok("run --resume r.jsonl");
     assert_eq!(tare.records_of("r.jsonl", "evidence").len(), 2);
     assert_eq!(tare.records_of("r.jsonl", "trial").len(), 2);
+    // A finished file gets what it lacks, once.
+    tare.ok("run -p native -w syscall --provisioning pinned --cpus 1 --memory 256M --blocks 1 --trial-time 100ms -o n.jsonl");
+    tare.ok("run --resume n.jsonl --evidence");
+    assert_eq!(tare.records_of("n.jsonl", "evidence").len(), 1);
+    tare.refused("run --resume n.jsonl --evidence", &["is complete"]);
+    tare.refused(
+        "run -p native -w syscall --slices off --evidence",
+        &["slice by slice"],
+    );
     // What is there is not looked for again.
     let size = || std::fs::metadata(tare.path("r.jsonl")).unwrap().len();
     let before = size();

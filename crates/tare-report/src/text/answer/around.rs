@@ -4,6 +4,7 @@ use super::super::page::{Page, Style};
 use crate::show::{change_interval, cost_change};
 use crate::words::{around, causes};
 use tare_analysis::{Analysis, Estimate, Word};
+use tare_model::study::Cell;
 
 /// Where the words of these lines begin.
 const INDENT: usize = 7;
@@ -13,11 +14,21 @@ pub(super) fn write(page: &mut Page, analysis: &Analysis) {
         (analysis.study.baseline.to_string(), around::baseline(analysis)),
         ("quota".to_owned(), quota(analysis)),
         ("start".to_owned(), around::boxes(analysis)),
-        ("why".to_owned(), causes::answer(&analysis.evidence)),
+        ("why".to_owned(), why(analysis)),
     ];
     for (name, words) in lines.iter().filter(|(_, words)| !words.is_empty()) {
         page.wrapped(name, INDENT, Style::Dim, words);
     }
+}
+
+/// Where the time goes that cells are shown to take more.
+fn why(analysis: &Analysis) -> String {
+    let is_slower = |cell: &Cell| {
+        analysis
+            .asked()
+            .any(|c| c.cell == *cell && c.word() == Word::Slower)
+    };
+    causes::answer(analysis.evidence.iter().filter(|of| is_slower(&of.cell)))
 }
 
 /// The baseline by quota over the same by set: what the quota itself costs, where that is shown,
