@@ -16,6 +16,9 @@ static OBJECT: &[u8] = aya::include_bytes_aligned!("../bpf/probes.bpf.o");
 
 /// Samples of each CPU in a second; no round number, so that nothing that ticks is met each time.
 pub const SAMPLES_PER_SECOND: u64 = 3989;
+/// Stacks of a box for which there is room, and of all boxes together: a thousand take 1 MiB.
+const STACKS_OF_A_BOX: u32 = 8192;
+const MOST_STACKS: u32 = 1 << 16;
 /// System calls that are told apart.
 const CALLS: u32 = 512;
 
@@ -94,6 +97,7 @@ impl Probes {
         let n_boxes = u32::try_from(cgroups.len()).unwrap_or(u32::MAX);
         // Boxes count from 1.
         let places = n_boxes.saturating_add(1);
+        let room = places.saturating_mul(STACKS_OF_A_BOX).min(MOST_STACKS);
         let ebpf = EbpfLoader::new()
             .btf(Some(&btf))
             // The kernel itself says whether it has them: what is tried out for one here takes no part in it.
@@ -107,6 +111,8 @@ impl Probes {
             .map_max_entries("seen", places)
             .map_max_entries("calls", places.saturating_mul(CALLS))
             .map_max_entries("asides", places.saturating_mul(tables::ASIDES))
+            .map_max_entries("stacks", room)
+            .map_max_entries("by_stack", room)
             .load(OBJECT)
             .map_err(|e| ProbeError::Refused { source: Box::new(e) })?;
         let mut probes = Self {
