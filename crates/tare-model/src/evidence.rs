@@ -52,6 +52,20 @@ pub struct Look {
     pub seen: Seen,
 }
 
+impl Look {
+    /// So much in all, for a unit of work.
+    #[expect(clippy::cast_precision_loss, reason = "five digits are shown")]
+    pub fn per_unit(&self, of: u64) -> f64 {
+        of as f64 / self.units.max(1) as f64
+    }
+
+    /// Where samples found tasks on a CPU.
+    pub fn on_cpu(&self) -> impl Iterator<Item = &Stack> {
+        let stacks = self.seen.stacks.iter();
+        stacks.filter(|stack| stack.state == State::OnCpu)
+    }
+}
+
 /// What a set of probes saw of a box. What was not looked for is absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Seen {

@@ -48,6 +48,13 @@ impl Beside {
     pub fn difference(self) -> f64 {
         self.cell - self.baseline
     }
+
+    /// Whether the difference is over four standard errors and over a hundredth of the time of a unit: of hundreds of
+    /// functions some are over three by chance.
+    pub fn differs(self, standard_error: f64, whole: f64) -> bool {
+        let size = self.difference().abs();
+        size > ERRORS * standard_error && size > PART * whole
+    }
 }
 
 /// Something that the kernel timed or counted.
@@ -77,20 +84,19 @@ pub enum FigureKind {
 /// A function of the kernel.
 #[derive(Debug, Clone, PartialEq, JsonSchema, Serialize)]
 pub struct Function {
-    /// `[user]`: the program itself.
+    /// `[user]`: outside the kernel.
     pub name: String,
     /// Time in the function itself, without those that it calls, in nanoseconds of a unit of work.
     pub per_unit: Beside,
     /// Standard error of the difference, from the number of samples; how much boxes differ is not in it.
     pub standard_error: f64,
-    /// Whether the difference is over four standard errors and over a hundredth of the baseline's time: of hundreds of
-    /// functions some are over three by chance.
+    /// Whether the difference is more than chance, and over a hundredth of the baseline's time.
     pub differs: bool,
 }
 
 /// From so many standard errors on a function differs.
 const ERRORS: f64 = 4.0;
-/// From such a part of the baseline's time on a function differs.
+/// From such a part of the time of a unit on a function differs.
 const PART: f64 = 0.01;
 
 /// What samples have in functions that do the work of something.
@@ -147,7 +153,7 @@ pub(super) fn all(results: &Results, comparisons: &[Comparison]) -> Vec<Evidence
 fn beside(baseline: &EvidenceRecord, cell: &EvidenceRecord) -> Evidence {
     let both = |set| Some([baseline.by(set)?, cell.by(set)?]);
     let unit_ns = |set: ProbeSet| {
-        let [baseline, cell] = both(set)?.map(|look| per_unit(look, look.wall_ns));
+        let [baseline, cell] = both(set)?.map(|look| look.per_unit(look.wall_ns));
         Some((set, Beside { baseline, cell }))
     };
     let looks = ProbeSet::ALL.into_iter().filter_map(both);
@@ -176,12 +182,6 @@ fn beside(baseline: &EvidenceRecord, cell: &EvidenceRecord) -> Evidence {
     }
 }
 
-/// Of so much in all.
-#[expect(clippy::cast_precision_loss, reason = "five digits are shown")]
-fn per_unit(look: &Look, of: u64) -> f64 {
-    of as f64 / (look.units.max(1)) as f64
-}
-
 /// All times and counts of two looks by the same probes.
 fn figures(looks: [&Look; 2]) -> Vec<Figure> {
     let named = looks.map(|look| {
@@ -203,7 +203,7 @@ fn figures(looks: [&Look; 2]) -> Vec<Figure> {
             .iter()
             .map(|(count, n)| ((FigureKind::Count, count.name().to_owned()), *n));
         let all = states.chain(calls).chain(asides).chain(counts);
-        all.map(|(name, of)| (name, per_unit(look, of)))
+        all.map(|(name, of)| (name, look.per_unit(of)))
             .collect::<BTreeMap<_, _>>()
     });
     let names: BTreeSet<&(FigureKind, String)> = named.iter().flat_map(BTreeMap::keys).collect();
@@ -222,29 +222,28 @@ fn figures(looks: [&Look; 2]) -> Vec<Figure> {
 fn functions(looks: [&Look; 2]) -> Vec<Function> {
     let own = looks.map(|look| {
         let mut own: BTreeMap<&str, u64> = BTreeMap::new();
-        for stack in on_cpu(look) {
+        for stack in look.on_cpu() {
             *own.entry(innermost(stack)).or_default() += stack.n;
         }
         own
     });
     let names: BTreeSet<&str> = own.iter().flat_map(BTreeMap::keys).copied().collect();
-    let whole = per_unit(looks[0], looks[0].wall_ns);
+    let whole = looks[0].per_unit(looks[0].wall_ns);
+    let sample_ns = looks.map(sample_ns);
     let function = |name: &str| {
         let told = [0, 1].map(|i: usize| {
             let n = own[i].get(name).copied().unwrap_or(0);
-            let sample_ns = sample_ns(looks[i]);
             // The standard error of a number of rare events is its root; of none, that of one is taken.
-            let error = per_unit(looks[i], 1) * root(n.max(1)) * sample_ns;
-            (per_unit(looks[i], n) * sample_ns, error)
+            let error = looks[i].per_unit(1) * root(n.max(1)) * sample_ns[i];
+            (looks[i].per_unit(n) * sample_ns[i], error)
         });
         let [(baseline, one), (cell, other)] = told;
         let (per_unit, standard_error) = (Beside { baseline, cell }, one.hypot(other));
-        let size = per_unit.difference().abs();
         Function {
             name: name.to_owned(),
             per_unit,
             standard_error,
-            differs: size > ERRORS * standard_error && size > PART * whole,
+            differs: per_unit.differs(standard_error, whole),
         }
     };
     let mut all: Vec<Function> = names.into_iter().map(function).collect();
@@ -258,13 +257,6 @@ fn root(n: u64) -> f64 {
     (n as f64).sqrt()
 }
 
-fn on_cpu(look: &Look) -> impl Iterator<Item = &Stack> {
-    look.seen
-        .stacks
-        .iter()
-        .filter(|stack| stack.state == State::OnCpu)
-}
-
 fn innermost(stack: &Stack) -> &str {
     stack.frames.rsplit(';').next().unwrap_or("")
 }
@@ -272,6 +264,8 @@ fn innermost(stack: &Stack) -> &str {
 /// What a sample stands for, in nanoseconds.
 #[expect(clippy::cast_precision_loss, reason = "a few digits are shown")]
 fn sample_ns(look: &Look) -> f64 {
-    let (n, ns) = on_cpu(look).fold((0, 0), |(n, ns), stack| (n + stack.n, ns + stack.ns));
+    let (n, ns) = look
+        .on_cpu()
+        .fold((0, 0), |(n, ns), stack| (n + stack.n, ns + stack.ns));
     ns as f64 / n.max(1) as f64
 }

@@ -4,7 +4,7 @@ use super::{LETTER, px, shortened};
 use crate::words::causes::seconds;
 use std::collections::BTreeMap;
 use tare_analysis::{Beside, Evidence};
-use tare_model::evidence::{Look, ProbeSet, Stack, State};
+use tare_model::evidence::{Look, ProbeSet, Stack};
 
 pub(super) const CAPTION: &str = "CPU time of a unit of work of the box by the functions of the kernel, callers below: as wide as it is long. Orange: more than in the baseline, by over 1 % of a unit and four standard errors of the samples; blue: less; grey: not shown to differ.";
 
@@ -14,10 +14,6 @@ const ROW: f64 = 17.0;
 const TITLE: f64 = 24.0;
 /// What is narrower is not seen.
 const NARROWEST: f64 = 1.5;
-/// A change of less, over the time of a unit, is grey.
-const ALIKE: f64 = 0.01;
-/// So is one of fewer standard errors: samples vary.
-const ERRORS: f64 = 4.0;
 /// From which part of a unit on a colour is the strongest.
 const STRONG: f64 = 0.05;
 /// Letters in the boxes are smaller.
@@ -74,9 +70,11 @@ impl Node {
 
     /// How much longer it takes, over the time of a unit; 0 where that may be chance.
     fn shown_change(&self, whole: f64) -> f64 {
-        let change = self.time.difference();
-        let is_shown = change.abs() > ERRORS * self.variance.sqrt() && change.abs() > ALIKE * whole;
-        if is_shown { change / whole } else { 0.0 }
+        if self.time.differs(self.variance.sqrt(), whole) {
+            self.time.difference() / whole
+        } else {
+            0.0
+        }
     }
 
     fn depth(&self, scale: f64) -> u32 {
@@ -93,7 +91,7 @@ pub(super) fn draw(evidence: &Evidence) -> Option<Flame> {
     let looks = [&records.baseline, &records.cell].map(|record| record.by(ProbeSet::Stacks));
     let mut root = Node::default();
     for (look, is_cell) in [(looks[0]?, false), (looks[1]?, true)] {
-        for stack in on_cpu(look) {
+        for stack in look.on_cpu() {
             let (time, variance) = per_unit(look, stack);
             let (baseline, cell) = if is_cell { (0.0, time) } else { (time, 0.0) };
             root.add(&stack.frames, Beside { baseline, cell }, variance);
@@ -127,17 +125,10 @@ fn slug(name: &str) -> String {
     name.chars().map(keep).collect()
 }
 
-fn on_cpu(look: &Look) -> impl Iterator<Item = &Stack> {
-    look.seen
-        .stacks
-        .iter()
-        .filter(|stack| stack.state == State::OnCpu)
-}
-
 /// Time of a unit in a stack, and its variance: that of a number of rare events is the number.
 #[expect(clippy::cast_precision_loss, reason = "a length to be drawn")]
 fn per_unit(look: &Look, stack: &Stack) -> (f64, f64) {
-    let time = stack.ns as f64 / look.units.max(1) as f64;
+    let time = look.per_unit(stack.ns);
     (time, time * time / stack.n.max(1) as f64)
 }
 
