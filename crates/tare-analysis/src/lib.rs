@@ -29,7 +29,7 @@ pub use run::{
     Against, Analysis, Basis, Beside, BlockCost, BlockOfSlices, BoxFigures, CarryOver, CellCounter,
     CellFigures, CellLatencies, ChangedVerdict, ChrRange, Class, Comparison, CostRange, CpuCost, Estimate,
     Evidence, FEWEST_PAIRS, FailureCount, Family, FamilySize, Figure, FigureKind, FindingCount, FindingShare,
-    Fit, Flag, Function, Gate, HostEffect, HostEffects, HostPoint, IdleMemory, InFunctions, InTurns, Latency,
+    Fit, Flag, Function, Gate, HostEffect, HostEffects, HostPoint, IdleMemory, InKernel, InTurns, Latency,
     LongTurn, MOST_ADDED, MetricComparison, MetricFigures, NoEffects, NoFit, NoSuchBaseline, Notice,
     OddBlock, OnePiece, Op, OtherFile, OtherPair, OverheadPart, Paired, Placed, PlatformFacts, Processes,
     QuantileFigure, RangeEnd, Readings, Refusal, RunFacts, SCHEMA, Score, ScoreAxis, ScoreTable, Shown, Side,

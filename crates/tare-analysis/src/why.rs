@@ -4,13 +4,12 @@
 //! cell is its typical cost less 1, block by block; what a mechanism adds is its Shapley value, and what is left with all
 //! of them off is the rest ([`Design`]).
 
-use crate::run::{Analysis, Comparison, Estimate, Evidence, FEWEST_PAIRS, InFunctions};
+use crate::run::{Analysis, BlockCost, Comparison, Estimate, Evidence, FEWEST_PAIRS, InKernel};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
-use tare_model::mechanism::Mechanism;
-use tare_model::platform::PlatformPath;
-use tare_model::study::{Against, Cell};
+use tare_model::mechanism::{MECHANISMS, Mechanism, Switch};
+use tare_model::platform::{PlatformPath, Provisioning};
+use tare_model::study::{BoxKind, Cell};
 use tare_stats::{Design, LEVEL, share, t_estimate};
 
 /// Name and version of this format.
@@ -34,6 +33,8 @@ pub struct Gap {
     /// With all mechanisms on.
     #[serde(flatten)]
     pub cell: Cell,
+    /// What it is compared with; a box by quota may be compared with a pinned baseline.
+    pub baseline: Cell,
     /// Blocks that have a figure of each cell.
     pub blocks: usize,
     /// The cost over the baseline's, less 1; absent in under two blocks.
@@ -55,17 +56,45 @@ pub struct Gap {
 pub struct Part {
     /// What the mechanism is.
     pub mechanism: &'static str,
-    /// The option that switches it off, such as `seccomp=off`.
-    pub off_by: String,
+    /// What switches it off: an option such as `seccomp=off`, or `pinned`.
+    #[serde(serialize_with = "as_words")]
+    #[schemars(with = "String")]
+    pub off_by: Switch,
+    /// What a deployment can do about its cost.
+    pub remedy: &'static str,
     /// Absent where the cells do not tell it from others.
     #[serde(flatten)]
     pub amount: Option<Amount>,
     /// What the kernel spends on it in functions that do its work alone; absent where nobody looked, or where none is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub in_kernel: Option<InFunctions>,
+    pub in_kernel: Option<InKernel>,
+}
+
+fn as_words<S: serde::Serializer>(switch: &Switch, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(switch)
+}
+
+impl Gap {
+    /// Whether a cell is this one without some of its mechanisms.
+    pub fn has_variant(&self, cell: &Cell) -> bool {
+        let is_it =
+            |of: &Switched| of.platform == cell.kind.platform && of.provisioning == cell.kind.provisioning;
+        let is_beside = cell.workload == self.cell.workload && cell.kind.instance == self.cell.kind.instance;
+        is_beside && *cell != self.cell && self.cells.iter().any(is_it)
+    }
+
+    /// Whether options of the platform were switched: that a quota was is known of any study with both provisionings.
+    pub fn has_options(&self) -> bool {
+        self.parts.iter().any(|part| part.off_by != Switch::Pinning)
+    }
 }
 
 impl Part {
+    /// What a box without it would save, if that is shown.
+    pub fn saving(&self) -> Option<Estimate> {
+        self.amount?.saves.filter(|saves| saves.low > 0.0)
+    }
+
     /// Whether what was measured and what was seen in the kernel are the same within a fifth, or within what both leave open;
     /// `None` if one of them is not known, or neither is shown to add anything.
     pub fn agrees(&self) -> Option<bool> {
@@ -90,6 +119,8 @@ pub struct Amount {
     pub adds: Estimate,
     /// Over the gap; absent if there are no shares.
     pub share: Option<Estimate>,
+    /// Over the whole cost: what a box without it would save; absent if there are no shares.
+    pub saves: Option<Estimate>,
 }
 
 /// Two mechanisms together.
@@ -104,8 +135,8 @@ pub struct Interaction {
 /// A cell with some mechanisms off.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct Switched {
-    /// Its path.
     pub platform: PlatformPath,
+    pub provisioning: Provisioning,
     /// Its cost over the baseline's, less 1.
     pub cost: Option<Estimate>,
 }
@@ -120,92 +151,101 @@ pub enum NoShares {
     NoGap,
 }
 
-/// What of a file's costs is whose, by these mechanisms.
-pub fn why(analysis: &Analysis, mechanisms: &[Mechanism]) -> Why {
-    let of_platforms = analysis.comparisons.iter();
-    let compared: Vec<&Comparison> = of_platforms.filter(|c| c.against == Against::Native).collect();
-    let gap_of = |whole: &&Comparison| {
-        let beside: Vec<&Comparison> = compared.iter().copied().filter(|c| is_beside(c, whole)).collect();
-        let is_variant =
-            |of: &&Comparison| switched_off(path(of), path(whole), mechanisms).is_some_and(|off| off != 0);
-        // Those of which it is a variant tell of it.
-        let evidence = analysis.evidence.iter().find(|of| of.cell == whole.cell);
-        (!beside.iter().any(is_variant)).then(|| gap(whole, &beside, mechanisms, evidence))?
-    };
+/// What of a file's costs is whose.
+pub fn why(analysis: &Analysis) -> Why {
     Why {
         schema: SCHEMA,
         baseline: analysis.study.baseline.clone(),
-        gaps: compared.iter().filter_map(gap_of).collect(),
+        gaps: analysis.gaps.clone(),
     }
 }
 
-fn path(compared: &Comparison) -> &PlatformPath {
-    &compared.cell.kind.platform
-}
-
-/// Whether two differ in their platforms alone.
-fn is_beside(one: &Comparison, other: &Comparison) -> bool {
-    let setting = |compared: &Comparison| {
-        let Cell { kind, workload } = &compared.cell;
-        (kind.provisioning, kind.instance.clone(), workload.clone())
+/// The gaps of which the cells tell what they consist of.
+pub(crate) fn gaps(analysis: &Analysis) -> Vec<Gap> {
+    let gap_of = |whole: &Comparison| {
+        let corners = corners(analysis, whole);
+        // Those of which it is a variant tell of it.
+        let has_it = |of: &Corner<'_>| {
+            of.kind.provisioning == whole.cell.kind.provisioning
+                && switched_off(of.kind, &whole.cell.kind).is_some_and(|off| off != 0)
+        };
+        (!corners.iter().any(has_it)).then(|| gap(analysis, whole, &corners))?
     };
-    setting(one) == setting(other)
+    analysis.comparisons.iter().filter_map(gap_of).collect()
 }
 
-/// The set of mechanisms, a bit for each, without which a platform is another one; `None` if it never is.
-fn switched_off(whole: &PlatformPath, path: &PlatformPath, mechanisms: &[Mechanism]) -> Option<u32> {
-    let off = |mechanism: &Mechanism| mechanism.is_off(path) && !mechanism.is_off(whole);
+/// A kind of box with what it costs, block by block; the baseline itself has nothing to be compared with.
+struct Corner<'a> {
+    kind: &'a BoxKind,
+    course: Option<&'a [BlockCost]>,
+}
+
+impl Corner<'_> {
+    /// Its cost over the baseline's, less 1.
+    fn gap_in(&self, block: u32) -> Option<f64> {
+        let Some(course) = self.course else {
+            return Some(0.0);
+        };
+        course.iter().find(|of| of.block == block).map(|of| of.cost - 1.0)
+    }
+}
+
+/// All that is compared with the same baseline, and that baseline.
+fn corners<'a>(analysis: &'a Analysis, whole: &'a Comparison) -> Vec<Corner<'a>> {
+    let is_beside =
+        |of: &&Comparison| of.baseline == whole.baseline && of.cell.workload == whole.cell.workload;
+    let compared = analysis.comparisons.iter().filter(is_beside);
+    let baseline = Corner {
+        kind: &whole.baseline.kind,
+        course: None,
+    };
+    compared
+        .map(|of| Corner {
+            kind: &of.cell.kind,
+            course: Some(&of.course),
+        })
+        .chain([baseline])
+        .collect()
+}
+
+/// The set of mechanisms, a bit for each, without which one kind of box is another one; `None` if it never is.
+fn switched_off(whole: &BoxKind, kind: &BoxKind) -> Option<u32> {
     let mut without = whole.clone();
     let mut set = 0;
-    for (i, mechanism) in mechanisms
-        .iter()
-        .enumerate()
-        .filter(|(_, mechanism)| off(mechanism))
-    {
-        without = mechanism.without(&without);
-        set |= 1 << i;
+    for (i, mechanism) in MECHANISMS.iter().enumerate() {
+        if mechanism.is_off(kind) && !mechanism.is_off(whole) {
+            without = mechanism.without(&without);
+            set |= 1 << i;
+        }
     }
-    (without == *path).then_some(set)
+    (without == *kind).then_some(set)
 }
 
-/// The gap of a platform, if its variants tell what it consists of.
-fn gap(
-    whole: &Comparison,
-    beside: &[&Comparison],
-    mechanisms: &[Mechanism],
-    evidence: Option<&Evidence>,
-) -> Option<Gap> {
-    let off_in = |of: &Comparison| switched_off(path(whole), path(of), mechanisms);
-    let variants: Vec<(u32, &Comparison)> = beside.iter().filter_map(|of| Some((off_in(of)?, *of))).collect();
-    let ever = variants.iter().fold(0, |all, (off, _)| all | off);
-    let switched: Vec<usize> = (0..mechanisms.len()).filter(|i| ever >> i & 1 == 1).collect();
+/// The gap of a kind of box, if its variants tell what it consists of.
+fn gap(analysis: &Analysis, whole: &Comparison, corners: &[Corner<'_>]) -> Option<Gap> {
+    let off_in = |of: &Corner<'_>| switched_off(&whole.cell.kind, of.kind);
+    let (offs, cells): (Vec<u32>, Vec<&Corner<'_>>) =
+        corners.iter().filter_map(|of| Some((off_in(of)?, of))).unzip();
+    let ever = offs.iter().fold(0, |all, off| all | off);
+    let switched: Vec<usize> = (0..MECHANISMS.len()).filter(|i| ever >> i & 1 == 1).collect();
     // Among those that are switched at all: which are on.
-    let on = |off: u32| {
+    let on = |off: &u32| {
         let places = switched.iter().enumerate();
         places
             .filter(|(_, i)| off >> **i & 1 == 0)
             .fold(0, |set, (place, _)| set | 1 << place)
     };
-    let sets: Vec<u32> = variants.iter().map(|(off, _)| on(*off)).collect();
-    let cells: Vec<&Comparison> = variants.iter().map(|(_, compared)| *compared).collect();
+    let sets: Vec<u32> = offs.iter().map(on).collect();
     let design = Design::of(switched.len(), &sets)?;
-    let names: Vec<Mechanism> = switched.iter().map(|i| mechanisms[*i]).collect();
-    let mut gap = shared_out(&whole.cell, &Measured::of(&cells, &sets), &design, &names);
-    for part in &mut gap.parts {
-        let functions = names
-            .iter()
-            .find(|of| of.name == part.mechanism)
-            .map(|of| of.functions);
-        part.in_kernel = evidence
-            .zip(functions)
-            .and_then(|(evidence, functions)| evidence.in_functions(functions));
-    }
-    Some(gap)
+    let names: Vec<Mechanism> = switched.iter().map(|i| MECHANISMS[*i]).collect();
+    let evidence = analysis.evidence_between(&whole.cell, &whole.baseline);
+    let measured = Measured::of(&whole.course, &cells, &sets);
+    Some(shared_out(whole, &measured, &design, &names, evidence.as_ref()))
 }
 
 /// The cells of a design with their gaps in the blocks that all of them have.
 struct Measured<'a> {
-    cells: &'a [&'a Comparison],
+    cells: &'a [&'a Corner<'a>],
     /// By block, of each cell.
     gaps: Vec<Vec<f64>>,
     /// Where all mechanisms are on, and where none is.
@@ -214,14 +254,9 @@ struct Measured<'a> {
 }
 
 impl<'a> Measured<'a> {
-    fn of(cells: &'a [&'a Comparison], sets: &[u32]) -> Self {
-        let course = |cell: &&Comparison| -> BTreeMap<u32, f64> {
-            cell.course.iter().map(|of| (of.block, of.cost - 1.0)).collect()
-        };
-        let courses: Vec<BTreeMap<u32, f64>> = cells.iter().map(course).collect();
-        let in_block = |block: &u32| courses.iter().map(|course| course.get(block).copied()).collect();
-        let blocks = courses.first().into_iter().flat_map(BTreeMap::keys);
-        let gaps: Vec<Vec<f64>> = blocks.filter_map(in_block).collect();
+    fn of(course: &[BlockCost], cells: &'a [&'a Corner<'a>], sets: &[u32]) -> Self {
+        let in_block = |of: &BlockCost| cells.iter().map(|cell| cell.gap_in(of.block)).collect();
+        let gaps: Vec<Vec<f64>> = course.iter().filter_map(in_block).collect();
         let (first, last) = (sets.iter().min(), sets.iter().max());
         let of_set = |set: Option<&u32>| {
             let place = sets.iter().position(|one| Some(one) == set).unwrap_or(0);
@@ -242,10 +277,15 @@ impl<'a> Measured<'a> {
     }
 
     fn amount(&self, adds: &[f64], has_shares: bool) -> Option<Amount> {
-        let of_whole = share(adds, &self.whole, LEVEL).filter(|_| has_shares);
+        let part_of = |whole: &[f64]| {
+            let of = share(adds, whole, LEVEL).filter(|_| has_shares)?;
+            Estimate::new(of.share, of.interval)
+        };
+        let costs: Vec<f64> = self.whole.iter().map(|gap| 1.0 + gap).collect();
         Some(Amount {
             adds: mean_of(adds)?,
-            share: of_whole.and_then(|of| Estimate::new(of.share, of.interval)),
+            share: part_of(&self.whole),
+            saves: part_of(&costs),
         })
     }
 }
@@ -255,7 +295,13 @@ fn mean_of(values: &[f64]) -> Option<Estimate> {
     Estimate::new(told.mean, told.interval)
 }
 
-fn shared_out(cell: &Cell, measured: &Measured<'_>, design: &Design, mechanisms: &[Mechanism]) -> Gap {
+fn shared_out(
+    whole: &Comparison,
+    measured: &Measured<'_>,
+    design: &Design,
+    mechanisms: &[Mechanism],
+    evidence: Option<&Evidence>,
+) -> Gap {
     let cost = mean_of(&measured.whole);
     let blocks = measured.gaps.len();
     let no_shares = if blocks < FEWEST_PAIRS {
@@ -268,9 +314,10 @@ fn shared_out(cell: &Cell, measured: &Measured<'_>, design: &Design, mechanisms:
         |weights: Option<Vec<f64>>| measured.amount(&measured.weighted(&weights?), no_shares.is_none());
     let part = |(i, mechanism): (usize, &Mechanism)| Part {
         mechanism: mechanism.name,
-        off_by: format!("{}={}", mechanism.option, mechanism.off),
+        off_by: mechanism.switch,
+        remedy: mechanism.remedy,
         amount: amount(design.value(i)),
-        in_kernel: None,
+        in_kernel: evidence.and_then(|evidence| evidence.of_mechanism(mechanism)),
     };
     let mut parts: Vec<Part> = mechanisms.iter().enumerate().map(part).collect();
     let size = |part: &Part| {
@@ -279,7 +326,8 @@ fn shared_out(cell: &Cell, measured: &Measured<'_>, design: &Design, mechanisms:
     };
     parts.sort_by(|a, b| size(b).total_cmp(&size(a)));
     Gap {
-        cell: cell.clone(),
+        cell: whole.cell.clone(),
+        baseline: whole.baseline.clone(),
         blocks,
         cost,
         parts,
@@ -290,7 +338,7 @@ fn shared_out(cell: &Cell, measured: &Measured<'_>, design: &Design, mechanisms:
             .cells
             .iter()
             .enumerate()
-            .map(|(i, cell)| switched(measured, i, cell))
+            .map(|(i, corner)| switched(measured, i, corner))
             .collect(),
     }
 }
@@ -308,10 +356,11 @@ fn interactions(measured: &Measured<'_>, design: &Design, mechanisms: &[Mechanis
     pairs.filter_map(told).collect()
 }
 
-fn switched(measured: &Measured<'_>, place: usize, cell: &Comparison) -> Switched {
+fn switched(measured: &Measured<'_>, place: usize, corner: &Corner<'_>) -> Switched {
     let gaps: Vec<f64> = measured.gaps.iter().map(|block| block[place]).collect();
     Switched {
-        platform: path(cell).clone(),
+        platform: corner.kind.platform.clone(),
+        provisioning: corner.kind.provisioning,
         cost: mean_of(&gaps),
     }
 }

@@ -1,32 +1,148 @@
-//! Mechanisms: what sets a box apart from its host, each of which an option of its platform switches off.
+//! Mechanisms: what sets a box apart from its baseline, each with what switches it off.
 
-use crate::platform::PlatformPath;
+use crate::evidence::State;
+use crate::platform::{PlatformPath, Provisioning};
+use crate::study::BoxKind;
 
-/// A mechanism with the option that switches it off.
+/// A mechanism that can be switched off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mechanism {
     /// What it is, as in "the seccomp filter".
     pub name: &'static str,
-    /// The option of platforms that switches it.
-    pub option: &'static str,
-    /// The value of that option by which it is off.
-    pub off: &'static str,
-    /// Parts of names of the kernel's functions that do its work, as far as they do nothing else.
+    pub switch: Switch,
+    /// Parts of names of the kernel's functions that do its work and nothing else.
     pub functions: &'static [&'static str],
+    /// States in which tasks are because of it alone.
+    pub states: &'static [State],
+    /// What a deployment can do about its cost, as in "grant it only what it needs".
+    pub remedy: &'static str,
+}
+
+/// All that can be switched off.
+pub const MECHANISMS: [Mechanism; 6] = [
+    Mechanism {
+        name: "quota",
+        switch: Switch::Pinning,
+        functions: &["throttle_cfs_rq", "unthrottle_cfs_rq", "sched_cfs_period_timer"],
+        states: &[State::Throttled],
+        remedy: "pin it to a set of CPUs (cpuset) instead of a quota",
+    },
+    Mechanism {
+        name: "seccomp filter",
+        switch: Switch::Option {
+            key: "seccomp",
+            off: "off",
+        },
+        functions: &["seccomp", "__secure_computing", "syscall_trace_enter"],
+        remedy: "use a shorter seccomp profile; none at all gives up its protection",
+        ..PLAIN
+    },
+    Mechanism {
+        name: "limited capabilities",
+        switch: Switch::Option {
+            key: "capabilities",
+            off: "all",
+        },
+        functions: &["cap_capable", "ns_capable"],
+        remedy: "grant it more capabilities; all of them give up its protection",
+        ..PLAIN
+    },
+    Mechanism {
+        name: "user namespace",
+        switch: Switch::Option {
+            key: "userns",
+            off: "off",
+        },
+        functions: &["map_id_range", "make_kuid", "make_kgid", "from_kuid", "from_kgid"],
+        remedy: "run it without a user namespace, which gives up its protection",
+        ..PLAIN
+    },
+    Mechanism {
+        name: "network of its own",
+        switch: Switch::Option {
+            key: "network",
+            off: "host",
+        },
+        functions: &["nf_", "nft_", "ipt_", "br_", "veth_"],
+        remedy: "use the host's network",
+        ..PLAIN
+    },
+    Mechanism {
+        name: "file system of its own",
+        switch: Switch::Option {
+            key: "storage",
+            off: "volume",
+        },
+        functions: &["ovl_"],
+        remedy: "keep its data on a volume",
+        ..PLAIN
+    },
+];
+
+/// What most mechanisms have in common.
+const PLAIN: Mechanism = Mechanism {
+    name: "",
+    switch: Switch::Pinning,
+    functions: &[],
+    states: &[],
+    remedy: "",
+};
+
+/// What switches a mechanism off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Switch {
+    /// This value of an option of the platform.
+    Option { key: &'static str, off: &'static str },
+    /// A set of CPUs instead of a quota.
+    Pinning,
+}
+
+impl Switch {
+    /// The word by which a person selects it.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Option { key, .. } => key,
+            Self::Pinning => "quota",
+        }
+    }
+}
+
+impl std::fmt::Display for Switch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Option { key, off } => write!(f, "{key}={off}"),
+            Self::Pinning => write!(f, "{}", Provisioning::Pinned),
+        }
+    }
 }
 
 impl Mechanism {
     /// The same platform without it.
-    pub fn without(&self, path: &PlatformPath) -> PlatformPath {
-        path.with_option(self.option, self.off)
+    pub fn without_option(&self, path: &PlatformPath) -> PlatformPath {
+        match self.switch {
+            Switch::Option { key, off } => path.with_option(key, off),
+            Switch::Pinning => path.clone(),
+        }
     }
 
-    /// Whether it is off by the options of this path.
-    pub fn is_off(&self, path: &PlatformPath) -> bool {
-        let (_, innermost) = path.split_last();
-        innermost
-            .options
-            .get(self.option)
-            .is_some_and(|value| value == self.off)
+    /// The same kind of box without it.
+    pub fn without(&self, kind: &BoxKind) -> BoxKind {
+        let mut kind = kind.clone();
+        match self.switch {
+            Switch::Option { .. } => kind.platform = self.without_option(&kind.platform),
+            Switch::Pinning => kind.provisioning = Provisioning::Pinned,
+        }
+        kind
+    }
+
+    /// Whether it is off in such boxes.
+    pub fn is_off(&self, kind: &BoxKind) -> bool {
+        match self.switch {
+            Switch::Option { key, off } => {
+                let (_, innermost) = kind.platform.split_last();
+                innermost.options.get(key).is_some_and(|value| value == off)
+            }
+            Switch::Pinning => kind.provisioning == Provisioning::Pinned,
+        }
     }
 }

@@ -60,7 +60,7 @@ pub use contract::{
 pub use elsewhere::elsewhere;
 pub use engines::{EngineSocket, IMAGE_ENGINES, engine_socket};
 pub use factors::{OPTION_FACTORS, OptionFactor};
-pub use mechanisms::{MECHANISMS, mechanisms_of};
+pub use mechanisms::mechanisms_of;
 pub use nested::launch as launch_inner;
 pub use open::{OpenError, isolates_nothing, on_this_host, open};
 pub use registry::{Entry, REGISTRY, names, untested};

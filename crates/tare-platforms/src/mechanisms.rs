@@ -1,51 +1,17 @@
-//! Mechanisms that set boxes apart, and which of them a platform has.
+//! Which mechanisms a platform has.
 
 use super::contract::storage::Storage;
-use super::contract::{Platform, Seccomp, Security};
+use super::contract::{Platform, Security};
 use super::open::open;
 use std::path::Path;
 use tare_host::net::Network;
-use tare_model::mechanism::Mechanism;
+use tare_model::mechanism::{MECHANISMS, Mechanism};
 use tare_model::platform::PlatformPath;
 
-/// All that can be switched off by an option.
-pub const MECHANISMS: [Mechanism; 5] = [
-    Mechanism {
-        name: "seccomp filter",
-        option: "seccomp",
-        off: Seccomp::Off.name(),
-        functions: &["seccomp", "__secure_computing", "syscall_trace_enter"],
-    },
-    Mechanism {
-        name: "limited capabilities",
-        option: "capabilities",
-        off: "all",
-        functions: &["cap_capable", "ns_capable"],
-    },
-    Mechanism {
-        name: "user namespace",
-        option: "userns",
-        off: "off",
-        functions: &["map_id_range", "make_kuid", "make_kgid", "from_kuid", "from_kgid"],
-    },
-    Mechanism {
-        name: "network of its own",
-        option: Network::OPTION,
-        off: Network::Host.name(),
-        functions: &["nf_", "nft_", "ipt_", "br_", "veth_"],
-    },
-    Mechanism {
-        name: "file system of its own",
-        option: Storage::OPTION,
-        off: Storage::Volume.name(),
-        functions: &["ovl_"],
-    },
-];
-
 /// What of a platform tells whether a mechanism is on.
-type State = (Option<Security>, Network, Option<Storage>);
+type Isolation = (Option<Security>, Network, Option<Storage>);
 
-/// Those that are on in boxes of this platform and that it can switch off; `cache` is the folder in which it may keep what
+/// Those that are on in boxes of this platform and that an option of it switches off; `cache` is the folder in which it may keep what
 /// it made. Nothing is made or asked.
 pub fn mechanisms_of(path: &PlatformPath, cache: &Path) -> Vec<Mechanism> {
     let state = |path: &PlatformPath| open(path, cache).ok().map(|platform| state(&*platform));
@@ -54,13 +20,13 @@ pub fn mechanisms_of(path: &PlatformPath, cache: &Path) -> Vec<Mechanism> {
     };
     let can_be_off = |mechanism: &Mechanism| {
         // Without a folder of its own, a box has nothing that another place could hold.
-        let is_there = mechanism.option != Storage::OPTION || on.2.is_some();
-        is_there && state(&mechanism.without(path)).is_some_and(|off| off != on)
+        let is_there = mechanism.switch.key() != Storage::OPTION || on.2.is_some();
+        is_there && state(&mechanism.without_option(path)).is_some_and(|off| off != on)
     };
     MECHANISMS.into_iter().filter(can_be_off).collect()
 }
 
-fn state(platform: &dyn Platform) -> State {
+fn state(platform: &dyn Platform) -> Isolation {
     (platform.security(), platform.network(), platform.storage())
 }
 
@@ -70,7 +36,7 @@ mod tests {
 
     fn options(path: &str) -> Vec<&'static str> {
         let found = mechanisms_of(&path.parse().unwrap(), Path::new("/nowhere"));
-        found.iter().map(|mechanism| mechanism.option).collect()
+        found.iter().map(|mechanism| mechanism.switch.key()).collect()
     }
 
     #[test]

@@ -24,7 +24,7 @@ use sizes::SizeChart;
 use stretches::Stretches;
 use tare_analysis::merge::Merged;
 use tare_analysis::trend::Trend;
-use tare_analysis::why::Why;
+use tare_analysis::why::Gap;
 use tare_analysis::{Analysis, Comparison, Evidence, ScoreTable, SizeEffect};
 use waterfall::Waterfall;
 
@@ -132,8 +132,8 @@ impl Picture {
     }
 
     /// What each mechanism adds to the baseline's cost.
-    pub fn waterfall(why: &Why) -> Option<Self> {
-        waterfall::draw(why).map(Self::Waterfall)
+    pub fn waterfall(gaps: &[Gap]) -> Option<Self> {
+        waterfall::draw(gaps).map(Self::Waterfall)
     }
 
     /// Stretches of time on and off the CPU, of each cell beside its baseline.

@@ -10,7 +10,9 @@ pub fn variants(path: &PlatformPath, mechanisms: &[Mechanism]) -> Vec<PlatformPa
     sets.sort_unstable_by(|a, b| b.cmp(a));
     let variant = |on: u32| {
         let off = mechanisms.iter().enumerate().filter(|(i, _)| on >> i & 1 == 0);
-        off.fold(path.clone(), |path, (_, mechanism)| mechanism.without(&path))
+        off.fold(path.clone(), |path, (_, mechanism)| {
+            mechanism.without_option(&path)
+        })
     };
     sets.into_iter().map(variant).collect()
 }
@@ -18,14 +20,19 @@ pub fn variants(path: &PlatformPath, mechanisms: &[Mechanism]) -> Vec<PlatformPa
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tare_model::mechanism::Switch;
 
     #[test]
     fn the_corners_are_the_first_and_the_last() {
         let option = |option| Mechanism {
             name: option,
-            option,
-            off: "off",
+            switch: Switch::Option {
+                key: option,
+                off: "off",
+            },
             functions: &[],
+            states: &[],
+            remedy: "",
         };
         let two = variants(&"docker".parse().unwrap(), &[option("a"), option("b")]);
         let told: Vec<String> = two.iter().map(ToString::to_string).collect();

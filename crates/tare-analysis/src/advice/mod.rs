@@ -6,11 +6,13 @@
 mod choices;
 mod pinning;
 mod rules;
+mod savings;
 mod weights;
 
 pub use choices::{Choice, Setting};
 pub use pinning::Pinning;
 pub use rules::{Held, Outcome, Row, Rule};
+pub use savings::Saving;
 pub use weights::{Criterion, Turn, Weights, Winner};
 
 use crate::run::{Analysis, SizeEffect};
@@ -31,6 +33,8 @@ pub struct Advice {
     pub settings: Vec<Setting>,
     /// Pinned against a quota, where both were measured.
     pub pinning: Vec<Pinning>,
+    /// What boxes would save without one of their mechanisms, what saves most first.
+    pub savings: Vec<Saving>,
     /// The smallest sizes whose overhead is within the margin of that of the largest.
     pub sizes: Vec<SmallestSize>,
     /// Best practices of studies, held against the data.
@@ -76,6 +80,7 @@ pub fn advise(analysis: &Analysis, weights: &Weights) -> Advice {
         schema: SCHEMA,
         settings: choices::all(analysis, weights),
         pinning: pinning::all(analysis),
+        savings: savings::all(analysis),
         sizes: analysis.size_effects.effects.iter().map(smallest).collect(),
         rules: rules::all(analysis),
         missing: missing(analysis),

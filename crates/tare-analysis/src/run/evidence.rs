@@ -2,11 +2,13 @@
 //!
 //! It comes from one box of each, under probes that slow the work down: it tells where time goes, and no cost.
 
+use super::Analysis;
 use super::comparison::Comparison;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tare_model::evidence::{EvidenceRecord, Histogram, Look, ProbeSet, Stack, State};
+use tare_model::mechanism::Mechanism;
 use tare_model::results::{Record, Results};
 use tare_model::study::{Against, Cell};
 
@@ -99,26 +101,56 @@ const ERRORS: f64 = 4.0;
 /// From such a part of the time of a unit on a function differs.
 const PART: f64 = 0.01;
 
-/// What samples have in functions that do the work of something.
+/// What the kernel spends on something.
 #[derive(Debug, Clone, Copy, PartialEq, JsonSchema, Serialize)]
-pub struct InFunctions {
-    /// What the cell spends in them more than its baseline, over the baseline's time of a unit.
+pub struct InKernel {
+    /// What the cell spends on it more than its baseline, over the baseline's time of a unit.
     pub adds: f64,
-    /// Its standard error, from the number of samples.
+    /// Its standard error from the number of samples; times in states have none.
     pub standard_error: f64,
 }
 
 impl Evidence {
+    /// Time in the functions and states of a mechanism, where it has any that were seen.
+    pub fn of_mechanism(&self, mechanism: &Mechanism) -> Option<InKernel> {
+        let parts = [
+            self.in_functions(mechanism.functions),
+            self.in_states(mechanism.states),
+        ];
+        parts.into_iter().flatten().reduce(|a, b| InKernel {
+            adds: a.adds + b.adds,
+            standard_error: a.standard_error.hypot(b.standard_error),
+        })
+    }
+
     /// Time in all functions whose names contain one of these.
-    pub fn in_functions(&self, parts: &[&str]) -> Option<InFunctions> {
+    fn in_functions(&self, parts: &[&str]) -> Option<InKernel> {
         let whole = self.unit_ns.get(&ProbeSet::Stacks)?.baseline;
         let named = |function: &&Function| parts.iter().any(|part| function.name.contains(part));
         let found: Vec<&Function> = self.functions.iter().filter(named).collect();
         let variance: f64 = found.iter().map(|function| function.standard_error.powi(2)).sum();
         let adds: f64 = found.iter().map(|function| function.per_unit.difference()).sum();
-        (whole > 0.0 && !found.is_empty()).then(|| InFunctions {
+        (whole > 0.0 && !found.is_empty()).then(|| InKernel {
             adds: adds / whole,
             standard_error: variance.sqrt() / whole,
+        })
+    }
+
+    /// Time of tasks in these states.
+    fn in_states(&self, states: &[State]) -> Option<InKernel> {
+        let whole = self.unit_ns.get(&ProbeSet::Times)?.baseline;
+        let named = |figure: &&Figure| {
+            figure.kind == FigureKind::State && states.iter().any(|state| state.name() == figure.what)
+        };
+        let found: Vec<f64> = self
+            .figures
+            .iter()
+            .filter(named)
+            .map(|figure| figure.per_unit.difference())
+            .collect();
+        (whole > 0.0 && !found.is_empty()).then(|| InKernel {
+            adds: found.iter().sum::<f64>() / whole,
+            standard_error: 0.0,
         })
     }
 
@@ -148,6 +180,19 @@ pub(super) fn all(results: &Results, comparisons: &[Comparison]) -> Vec<Evidence
     asked
         .filter_map(|c| Some(beside(records.get(&c.baseline)?, records.get(&c.cell)?)))
         .collect()
+}
+
+impl Analysis {
+    /// What the kernel did for a cell beside another one, where it was looked into for both.
+    pub fn evidence_between(&self, cell: &Cell, baseline: &Cell) -> Option<Evidence> {
+        let record = |of: &Cell| {
+            let pairs = self.evidence.iter().map(|evidence| &evidence.records);
+            pairs
+                .flat_map(|pair| [&pair.baseline, &pair.cell])
+                .find(|record| record.cell == *of)
+        };
+        Some(beside(record(baseline)?, record(cell)?))
+    }
 }
 
 fn beside(baseline: &EvidenceRecord, cell: &EvidenceRecord) -> Evidence {

@@ -43,7 +43,7 @@ pub use cells::{CellFigures, FailureCount, MetricFigures};
 pub use comparison::{BlockCost, Comparison, CostRange, MetricComparison, Op, QuantileFigure};
 pub use counters::CellCounter;
 pub use estimate::Estimate;
-pub use evidence::{Beside, Evidence, Figure, FigureKind, Function, InFunctions};
+pub use evidence::{Beside, Evidence, Figure, FigureKind, Function, InKernel};
 pub use facts::{PlatformFacts, RunFacts, TrialCounts, run_facts};
 pub use family::{Family, FamilySize};
 pub use findings::{FindingCount, FindingShare};
@@ -72,6 +72,7 @@ pub use verdict::MOST_BLOCKS as MOST_ADDED;
 pub use verdict::{Basis, Verdict, VerdictCounts, Word};
 pub use workload_effects::{WorkloadCost, WorkloadEffect, WorkloadEffects};
 
+use crate::why::{self, Gap};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::host::HostFacts;
@@ -120,6 +121,9 @@ pub struct Analysis {
     /// What the kernel did for cells and their baselines, where it was looked into.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Evidence>,
+    /// What costs consist of, of each cell that is there with and without some of its mechanisms.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<Gap>,
     /// Gaps of boxes in boxes, split by layer.
     pub layers: Vec<Split>,
     /// What depends on the size of the box.
@@ -213,7 +217,7 @@ pub fn analyze(results: &Results) -> Analysis {
         c.against == Against::Native && !facts::is_emulated(&platforms, platform)
     };
     let real = || comparisons.iter().filter(is_real);
-    Analysis {
+    let mut analysis = Analysis {
         schema: SCHEMA,
         verdicts: VerdictCounts::of(real().map(Comparison::word)),
         undisturbed: undisturbed::find(real(), &trials, |trials| judged(trials).0),
@@ -227,6 +231,7 @@ pub fn analyze(results: &Results) -> Analysis {
         latencies: latencies::all(&trials),
         counters: counters::all(&trials),
         evidence: evidence::all(results, &comparisons),
+        gaps: Vec::new(),
         layers: layers::all(study, &trials),
         size_effects: size_effects::all(study, &header.host, &trials, &comparisons),
         host_effects: host_effects::all(study, &header.host, &trials, &comparisons),
@@ -244,7 +249,9 @@ pub fn analyze(results: &Results) -> Analysis {
         slicing,
         host: header.host.clone(),
         platforms,
-    }
+    };
+    analysis.gaps = why::gaps(&analysis);
+    analysis
 }
 
 /// The study has no such platform, of which its cells could be held against it.

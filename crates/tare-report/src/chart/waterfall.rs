@@ -6,7 +6,7 @@ use super::{GAP, px, room};
 use crate::show::percent_with_interval;
 use crate::words::why::ratio_of;
 use tare_analysis::Estimate;
-use tare_analysis::why::{Gap, Why};
+use tare_analysis::why::Gap;
 
 pub(super) const CAPTION: &str = "From the baseline's cost (1) to that of the platform: what each mechanism adds, the rest, and the 95 % interval of each step at its end.";
 
@@ -80,12 +80,8 @@ impl Step {
     }
 }
 
-pub(super) fn draw(why: &Why) -> Option<Waterfall> {
-    let all: Vec<(&Gap, Vec<Step>)> = why
-        .gaps
-        .iter()
-        .filter_map(|gap| Some((gap, steps(gap)?)))
-        .collect();
+pub(super) fn draw(gaps: &[Gap]) -> Option<Waterfall> {
+    let all: Vec<(&Gap, Vec<Step>)> = gaps.iter().filter_map(|gap| Some((gap, steps(gap)?))).collect();
     let texts = |of: &dyn Fn(&Step) -> String| {
         let texts: Vec<String> = all.iter().flat_map(|(_, steps)| steps).map(of).collect();
         room(texts.iter().map(String::as_str))

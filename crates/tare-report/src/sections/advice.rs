@@ -1,12 +1,14 @@
 //! Platform by workload.
 
-use super::reading;
+use super::{kind, kind_columns, reading};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::show::{change_beside, change_interval, margin, ratio};
 use crate::words::open::{self, Where};
 use crate::words::{course, notices};
-use tare_analysis::advice::{Advice, Choice, Held, Missing, Outcome, Pinning, Row, Setting, SmallestSize};
+use tare_analysis::advice::{
+    Advice, Choice, Held, Missing, Outcome, Pinning, Row, Saving, Setting, SmallestSize,
+};
 use tare_analysis::{Analysis, Estimate, FEWEST_PAIRS, Word};
 use tare_model::metric::Unit;
 
@@ -30,6 +32,9 @@ pub fn advice(analysis: &Analysis, advice: &Advice, place: Where<'_>) -> Documen
         Section::new("Pinned or by quota")
             .about("Both over the baseline, pinned without a quota. One is called cheaper only if the verdicts show it.")
             .table(pinning(&advice.pinning)),
+        Section::new("What boxes would save")
+            .about("Mechanisms that are shown to cost something, by cells with and without them: what their boxes would save of their whole cost.")
+            .table(savings(&advice.savings)),
         Section::new("The smallest size").about("The smallest size at which a platform costs no more than at the largest, within the margin.").table(sizes(&advice.sizes)),
         Section::new("Best practices of studies, checked against these data").table(rules(&advice.rules)),
         Section::new("Not measured").list(missing.collect()),
@@ -256,6 +261,27 @@ fn pinning(all: &[Pinning]) -> Table {
         ]
     };
     Table::new("pinning", 2, columns).with(all.iter().map(row))
+}
+
+fn savings(all: &[Saving]) -> Table {
+    let mut columns = vec![Column::name("workload")];
+    columns.extend(kind_columns());
+    columns.extend([
+        Column::name("mechanism"),
+        Column::interval("saves", "of the whole cost"),
+        Column::words("how"),
+    ]);
+    let row = |of: &Saving| {
+        let mut row = vec![of.cell.workload.as_str().into()];
+        row.extend(kind(&of.cell.kind));
+        row.extend([
+            of.mechanism.into(),
+            Cell::Interval(of.saves, Show::Percent),
+            of.remedy.into(),
+        ]);
+        row
+    };
+    Table::new("savings", 4, columns).with(all.iter().map(row))
 }
 
 fn sizes(all: &[SmallestSize]) -> Table {

@@ -70,6 +70,7 @@ pub fn report(analysis: &Analysis, place: Where<'_>) -> Document {
     sections.extend(beside::section(analysis));
     sections.extend(cells::section(analysis));
     sections.extend(counters::section(analysis));
+    sections.extend(why::in_report(analysis));
     sections.extend(causes::sections(&analysis.evidence));
     sections.extend(evidence::sections(analysis));
     sections

@@ -9,24 +9,12 @@ use tare_analysis::{Analysis, Evidence};
 
 /// The answer, what adds how much, what the kernel shows, and the cells by which that is told.
 pub fn why(analysis: &Analysis, why: &Why) -> Document {
-    let is_whole = |of: &&Evidence| why.gaps.iter().any(|gap| gap.cell == of.cell);
-    let evidence: Vec<Evidence> = analysis.evidence.iter().filter(is_whole).cloned().collect();
-    let mut sections = vec![
-        Section::new("What adds how much")
-            .about("What a mechanism adds is the mean over all orders of switching mechanisms on; what is left without any of them is the rest.")
-            .picture(Picture::waterfall(why))
-            .table(parts(&why.gaps)),
-    ];
+    let of_gap = |gap: &Gap| analysis.evidence_between(&gap.cell, &gap.baseline);
+    let evidence: Vec<Evidence> = why.gaps.iter().filter_map(of_gap).collect();
+    let mut sections = vec![shares(Section::new, &why.gaps)];
     sections.extend(causes::sections(&evidence));
-    sections.extend([
-        Section::detail("Two together")
-            .about("What two mechanisms add together beyond the sum of each.")
-            .table(interactions(&why.gaps)),
-        Section::detail("Each cell")
-            .about("The platform without some of its mechanisms, over the baseline, in the blocks that have all of these.")
-            .table(cells(&why.gaps)),
-        Section::detail("How to read this").list(CAVEATS.map(str::to_owned).into()),
-    ]);
+    sections.extend(behind(&why.gaps));
+    sections.push(Section::detail("How to read this").list(CAVEATS.map(str::to_owned).into()));
     Document {
         whole: None,
         title: "What does the cost consist of?".to_owned(),
@@ -39,6 +27,39 @@ pub fn why(analysis: &Analysis, why: &Why) -> Document {
         notices: notices::all(&analysis.notices),
         sections: sections.into_iter().filter_map(Section::unless_empty).collect(),
     }
+}
+
+/// The same in a report, of gaps whose options were switched.
+pub(super) fn in_report(analysis: &Analysis) -> Vec<Section> {
+    let designed: Vec<Gap> = analysis
+        .gaps
+        .iter()
+        .filter(|gap| gap.has_options())
+        .cloned()
+        .collect();
+    if designed.is_empty() {
+        return Vec::new();
+    }
+    let how = designed.iter().map(words::sentence).collect();
+    vec![shares(Section::detail, &designed).list(how)]
+}
+
+fn shares(section: fn(&'static str) -> Section, gaps: &[Gap]) -> Section {
+    section("What adds how much")
+        .about("What a mechanism adds is the mean over all orders of switching mechanisms on; what is left without any of them is the rest.")
+        .picture(Picture::waterfall(gaps))
+        .table(parts(gaps))
+}
+
+fn behind(gaps: &[Gap]) -> [Section; 2] {
+    [
+        Section::detail("Two together")
+            .about("What two mechanisms add together beyond the sum of each.")
+            .table(interactions(gaps)),
+        Section::detail("Each cell")
+            .about("The platform without some of its mechanisms, over the baseline, in the blocks that have all of these.")
+            .table(cells(gaps)),
+    ]
 }
 
 const CAVEATS: [&str; 4] = [
@@ -82,11 +103,15 @@ fn parts(gaps: &[Gap]) -> Table {
             row
         };
         for part in &gap.parts {
-            let mut row = row(part.mechanism, &part.off_by, part.amount.as_ref());
+            let mut row = row(part.mechanism, &part.off_by.to_string(), part.amount.as_ref());
             row.push(words::in_kernel(part).into());
             table.push(row);
         }
-        let whole = gap.cost.map(|adds| Amount { adds, share: None });
+        let whole = gap.cost.map(|adds| Amount {
+            adds,
+            share: None,
+            saves: None,
+        });
         for (part, amount) in [("rest", gap.rest.as_ref()), ("all", whole.as_ref())] {
             let mut row = row(part, "", amount);
             row.push(Cell::Blank);
@@ -127,7 +152,7 @@ fn cells(gaps: &[Gap]) -> Table {
         for of in &gap.cells {
             let mut row = names(gap);
             row.extend([
-                of.platform.to_string().into(),
+                format!("{} {}", of.platform, of.provisioning).into(),
                 Cell::count(gap.blocks),
                 Cell::interval(of.cost.map(words::ratio_of), Show::Ratio),
             ]);

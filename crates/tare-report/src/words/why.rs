@@ -6,12 +6,12 @@ use tare_analysis::{Estimate, FEWEST_PAIRS};
 
 /// The answer for each gap, in one sentence.
 pub(crate) fn answer(why: &Why) -> Vec<String> {
-    why.gaps.iter().map(|gap| sentence(why, gap)).collect()
+    why.gaps.iter().map(sentence).collect()
 }
 
 /// `docker pinned syscall is 24 % slower than native (23 to 25 %): 99 % of that (95 to 103 %) is its seccomp filter`.
-fn sentence(why: &Why, gap: &Gap) -> String {
-    let (cell, baseline) = (&gap.cell, &why.baseline);
+pub(crate) fn sentence(gap: &Gap) -> String {
+    let (cell, baseline) = (&gap.cell, baseline(gap));
     let Some(cost) = gap.cost.map(ratio_of) else {
         return format!("{cell}: no two blocks have all its cells");
     };
@@ -31,6 +31,15 @@ fn sentence(why: &Why, gap: &Gap) -> String {
             whose(gap)
         ),
     }
+}
+
+/// `native`, and `native pinned` of a box by quota that is compared with it.
+fn baseline(gap: &Gap) -> String {
+    let of = &gap.baseline.kind;
+    if of.provisioning == gap.cell.kind.provisioning {
+        return of.platform.to_string();
+    }
+    format!("{} {}", of.platform, of.provisioning)
 }
 
 /// The cost over the baseline's of a gap.
@@ -57,6 +66,23 @@ pub(crate) fn in_kernel(part: &Part) -> String {
         100.0 * seen.adds,
         percent(2.0 * seen.standard_error)
     )
+}
+
+/// `docker pinned syscall, 24 % slower than native: 99 % of that (95 to 103 %) is its seccomp filter`, of those whose options were switched.
+pub(crate) fn brief<'a>(gaps: impl Iterator<Item = &'a Gap>) -> String {
+    let told = gaps
+        .filter(|gap| gap.has_options() && gap.no_shares.is_none())
+        .filter_map(|gap| {
+            let cost = gap.cost.map(ratio_of)?;
+            let change = change_beside(cost.value, cost.low, cost.high);
+            Some(format!(
+                "{}, {change} than {}: {}",
+                gap.cell,
+                baseline(gap),
+                whose(gap)
+            ))
+        });
+    told.collect::<Vec<_>>().join("; ")
 }
 
 /// What is shown to have part in a gap, the mechanisms first.

@@ -4,6 +4,7 @@ use crate::common::*;
 use std::collections::BTreeMap;
 use tare_analysis::analyze;
 use tare_model::evidence::*;
+use tare_model::mechanism::MECHANISMS;
 use tare_model::results::{Record, Results};
 
 const UNITS: u64 = 1000;
@@ -85,12 +86,18 @@ fn time_is_told_for_a_unit_of_work_beside_that_of_the_baseline() {
         ("__seccomp_filter", 20.0)
     );
     assert!(filter.differs && !of.functions[1].differs);
-    let found = of.in_functions(&["seccomp"]).unwrap();
+    let named = |key| {
+        MECHANISMS
+            .iter()
+            .find(|mechanism| mechanism.switch.key() == key)
+            .unwrap()
+    };
+    let found = of.of_mechanism(named("seccomp")).unwrap();
     assert!(
         (found.adds - 0.2).abs() < 1e-9 && found.standard_error > 0.0,
         "{found:?}"
     );
-    assert_eq!(of.in_functions(&["ovl_"]), None);
+    assert_eq!(of.of_mechanism(named("storage")), None);
     json(&analysis);
 }
 

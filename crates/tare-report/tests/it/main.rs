@@ -24,3 +24,4 @@ mod stops;
 mod text;
 mod trust;
 mod verdicts;
+mod why;

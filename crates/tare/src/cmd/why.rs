@@ -13,7 +13,7 @@ use tare_model::mechanism::Mechanism;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::results::Results;
 use tare_model::suggest;
-use tare_platforms::{MECHANISMS, mechanisms_of};
+use tare_platforms::mechanisms_of;
 use tare_report::{sections, text};
 use tare_study::mechanisms::variants;
 
@@ -38,7 +38,8 @@ pub fn run(args: &WhyArgs) -> anyhow::Result<ExitCode> {
     interrupt::install().context("cannot handle signals")?;
     let state = args.state.folder();
     let path = platform(&args.what, &state)?;
-    let mechanisms = chosen(&path, &args.mechanisms, &state)?;
+    let has_both = args.study.provisioning.len() > 1;
+    let mechanisms = chosen(&path, &args.mechanisms, has_both, &state)?;
     let mut asked = asked(&args.study, &path, &mechanisms);
     asked.wishes.protocol.evidence = Some(can_look());
     let named = args.output.as_deref();
@@ -74,13 +75,18 @@ fn can_look() -> bool {
     tried.is_ok()
 }
 
-/// The mechanisms of a platform that are to be switched.
-fn chosen(path: &PlatformPath, wanted: &[String], state: &Path) -> anyhow::Result<Vec<Mechanism>> {
+/// The mechanisms of a platform that its options are to switch. With both ways of granting CPUs its quota is another one.
+fn chosen(
+    path: &PlatformPath,
+    wanted: &[String],
+    has_quota: bool,
+    state: &Path,
+) -> anyhow::Result<Vec<Mechanism>> {
     let all = mechanisms_of(path, state);
-    let known: Vec<&str> = all.iter().map(|mechanism| mechanism.option).collect();
+    let known: Vec<&str> = all.iter().map(|mechanism| mechanism.switch.key()).collect();
     anyhow::ensure!(
-        !all.is_empty(),
-        "nothing of {path} can be switched off: it has no mechanism that is on and has an option (docs/platforms.md lists options)"
+        has_quota || !all.is_empty(),
+        "nothing of {path} can be switched off: it has no mechanism that is on and has an option (docs/platforms.md lists options); '--provisioning vanilla,pinned' switches its quota"
     );
     for name in wanted {
         let is_known = known.contains(&name.as_str());
@@ -91,7 +97,7 @@ fn chosen(path: &PlatformPath, wanted: &[String], state: &Path) -> anyhow::Resul
         );
     }
     let is_wanted =
-        |mechanism: &Mechanism| wanted.is_empty() || wanted.iter().any(|name| name == mechanism.option);
+        |mechanism: &Mechanism| wanted.is_empty() || wanted.iter().any(|name| name == mechanism.switch.key());
     Ok(all.into_iter().filter(is_wanted).collect())
 }
 
@@ -106,7 +112,8 @@ fn asked(study: &StudyArgs, path: &PlatformPath, mechanisms: &[Mechanism]) -> As
     let variants = variants(path, mechanisms)
         .into_iter()
         .map(|path| path.to_string());
-    wishes.platforms = std::iter::once(baseline).chain(variants).collect();
+    let others = variants.filter(|path| *path != baseline);
+    wishes.platforms = std::iter::once(baseline.clone()).chain(others).collect();
     if wishes.provisioning.is_empty() {
         wishes.provisioning = vec![Provisioning::Pinned];
     }
@@ -143,7 +150,7 @@ fn refuse_own_design(study: &StudyArgs) -> anyhow::Result<()> {
 }
 
 fn tell(args: &WhyArgs, file: &Path, analysis: &Analysis) -> anyhow::Result<()> {
-    let found = why(analysis, &MECHANISMS);
+    let found = why(analysis);
     anyhow::ensure!(
         !found.gaps.is_empty(),
         "{} has no platform both with and without its mechanisms: measure one, as in 'tare why docker -w syscall'",

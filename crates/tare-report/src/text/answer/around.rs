@@ -2,7 +2,7 @@
 
 use super::super::page::{Page, Style};
 use crate::show::{change_interval, cost_change};
-use crate::words::{around, causes};
+use crate::words::{around, causes, why};
 use tare_analysis::{Analysis, Estimate, Word};
 use tare_model::study::Cell;
 
@@ -14,7 +14,7 @@ pub(super) fn write(page: &mut Page, analysis: &Analysis) {
         (analysis.study.baseline.to_string(), around::baseline(analysis)),
         ("quota".to_owned(), quota(analysis)),
         ("start".to_owned(), around::boxes(analysis)),
-        ("why".to_owned(), why(analysis)),
+        ("why".to_owned(), causes(analysis)),
     ];
     for (name, words) in lines.iter().filter(|(_, words)| !words.is_empty()) {
         page.wrapped(name, INDENT, Style::Dim, words);
@@ -22,13 +22,26 @@ pub(super) fn write(page: &mut Page, analysis: &Analysis) {
 }
 
 /// Where the time goes that cells are shown to take more.
-fn why(analysis: &Analysis) -> String {
+fn causes(analysis: &Analysis) -> String {
     let is_slower = |cell: &Cell| {
         analysis
             .asked()
             .any(|c| c.cell == *cell && c.word() == Word::Slower)
     };
-    causes::answer(analysis.evidence.iter().filter(|of| is_slower(&of.cell)))
+    let shares = why::brief(analysis.gaps.iter().filter(|gap| is_slower(&gap.cell)));
+    let is_variant = |cell: &Cell| {
+        analysis
+            .gaps
+            .iter()
+            .any(|gap| gap.has_options() && gap.has_variant(cell))
+    };
+    let of_wholes = analysis.evidence.iter().filter(|of| !is_variant(&of.cell));
+    let seen = causes::answer(of_wholes.filter(|of| is_slower(&of.cell)));
+    let told = [shares, seen];
+    told.into_iter()
+        .filter(|words| !words.is_empty())
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 /// The baseline by quota over the same by set: what the quota itself costs, where that is shown,
