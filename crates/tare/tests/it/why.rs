@@ -95,7 +95,7 @@ fn there_are_no_shares_of_a_gap_that_is_not_shown_or_of_few_blocks() {
 #[test]
 fn what_cannot_be_shared_out_is_refused_with_what_can() {
     let tare = Tare::new();
-    tare.ok("run -p fake,fake?cost=2 -w syscall --blocks 2 --no-settle --trial-time 20ms -o r.jsonl");
+    tare.ok("run -p fake,fake?cost=2 -w syscall --provisioning pinned --blocks 2 --no-settle --trial-time 20ms -o r.jsonl");
     for (line, words) in [
         ("why", &["<PLATFORM>"][..]),
         ("why native", &["nothing of native can be switched off"]),
