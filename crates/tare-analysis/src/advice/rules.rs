@@ -191,18 +191,17 @@ fn costs_more(comparison: &Comparison) -> Row {
     }
 }
 
-/// Small containers by quota against the bare machine.
+/// Small containers by quota against the bare machine. A box with all CPUs of its host is not small there.
 fn small_vanilla(analysis: &Analysis) -> Vec<Row> {
-    let cpus = |cell: &Cell| {
-        analysis
-            .study
-            .instance_of(&cell.kind)
-            .map(|i| i.size.cpus.as_f64())
+    let is_small_cell = |cell: &Cell| {
+        analysis.study.instance_of(&cell.kind).is_some_and(|instance| {
+            let cpus = instance.size.cpus.as_f64();
+            let of = f64::from(instance.host_cpus.unwrap_or(analysis.host.cpus));
+            cpus <= SMALL && !(of > 0.0 && cpus >= of)
+        })
     };
     let is_small = |c: &&Comparison| {
-        c.against == Against::NativeSet
-            && is_container(&c.cell.kind.platform)
-            && cpus(&c.cell).is_some_and(|cpus| cpus <= SMALL)
+        c.against == Against::NativeSet && is_container(&c.cell.kind.platform) && is_small_cell(&c.cell)
     };
     analysis
         .comparisons

@@ -145,6 +145,18 @@ fn whether_to_pin_is_told_where_intervals_do_not_meet() {
 }
 
 #[test]
+fn a_box_with_all_cpus_of_its_host_is_no_small_one() {
+    let mut results = both().cost("docker", Vanilla, "syscall", 1.3).build();
+    results.header.host.cpus = 2;
+    let advice = advise(&analyze(&results), &Weights::default());
+    let held = advice
+        .rules
+        .iter()
+        .find(|held| held.rule.id == "ghatrehsamani2020-1");
+    assert!(held.is_some_and(|held| held.rows.is_empty()), "{held:?}");
+}
+
+#[test]
 fn a_rule_is_confirmed_contradicted_or_left_open_by_its_rows() {
     let outcome = |study: Synthetic, id: &str| {
         let (advice, _) = advised(study, &Weights::default());
