@@ -6,7 +6,7 @@ use serde::Serialize;
 use tare_model::suggest;
 
 /// Their names and texts.
-pub const SHIPPED: [(&str, &str); 9] = [
+pub const SHIPPED: [(&str, &str); 10] = [
     ("quick", include_str!("../../../../studies/quick.toml")),
     ("full", include_str!("../../../../studies/full.toml")),
     ("apps", include_str!("../../../../studies/apps.toml")),
@@ -20,6 +20,10 @@ pub const SHIPPED: [(&str, &str); 9] = [
     (
         "ghatrehsamani2020",
         include_str!("../../../../studies/ghatrehsamani2020.toml"),
+    ),
+    (
+        "ghatrehsamani2020-causes",
+        include_str!("../../../../studies/ghatrehsamani2020-causes.toml"),
     ),
     (
         "conaboy2021",

@@ -200,6 +200,7 @@ fn shipped_studies_are_listed_and_take_other_platforms() {
         "ruan2016",
         "li2018",
         "ghatrehsamani2020",
+        "ghatrehsamani2020-causes",
         "conaboy2021",
     ] {
         assert!(list.contains(name), "{list}");

@@ -46,6 +46,7 @@ fn the_shipped_studies_are_right_and_the_small_ones_fit_a_small_machine() {
         "ruan2016",
         "li2018",
         "ghatrehsamani2020",
+        "ghatrehsamani2020-causes",
         "conaboy2021",
     ];
     let apps = Programs::Unmade("apps".to_owned());
