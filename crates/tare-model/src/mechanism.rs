@@ -19,7 +19,7 @@ pub struct Mechanism {
 }
 
 /// All that can be switched off.
-pub const MECHANISMS: [Mechanism; 6] = [
+pub const MECHANISMS: [Mechanism; 7] = [
     Mechanism {
         name: "quota",
         switch: Switch::Pinning,
@@ -55,6 +55,16 @@ pub const MECHANISMS: [Mechanism; 6] = [
         },
         functions: &["map_id_range", "make_kuid", "make_kgid", "from_kuid", "from_kgid"],
         remedy: "run it without a user namespace, which gives up its protection",
+        ..PLAIN
+    },
+    Mechanism {
+        name: "PID namespace",
+        switch: Switch::Option {
+            key: "pidns",
+            off: "off",
+        },
+        functions: &["pid_ns", "proc_flush_pid"],
+        remedy: "let it share the host's PID namespace, which shows it the host's processes",
         ..PLAIN
     },
     Mechanism {

@@ -36,6 +36,7 @@ const SECURITY: Offer = Offer {
     seccomp: &[Seccomp::Default, Seccomp::Off],
     capabilities: &[],
     userns: false,
+    pidns: false,
 };
 
 /// Options of the platform.
@@ -275,6 +276,7 @@ impl Platform for Fake {
             seccomp: self.seccomp,
             capabilities: Capabilities::Default,
             userns: None,
+            pidns: None,
         })
     }
 

@@ -31,6 +31,7 @@ const SECURITY: Offer = Offer {
     seccomp: &[Seccomp::Off, Seccomp::Common],
     capabilities: &[Capabilities::All, Capabilities::None],
     userns: true,
+    pidns: false,
 };
 
 pub(super) struct Lxc(Apart);

@@ -41,11 +41,14 @@ mod tests {
 
     #[test]
     fn a_platform_has_the_mechanisms_that_are_on_and_can_be_off() {
-        assert_eq!(options("docker"), ["seccomp", "capabilities", "network"]);
-        assert_eq!(options("docker?seccomp=off&network=host"), ["capabilities"]);
+        assert_eq!(options("docker"), ["seccomp", "capabilities", "pidns", "network"]);
+        assert_eq!(
+            options("docker?seccomp=off&network=host"),
+            ["capabilities", "pidns"]
+        );
         assert_eq!(
             options("docker?storage=own"),
-            ["seccomp", "capabilities", "network", "storage"]
+            ["seccomp", "capabilities", "pidns", "network", "storage"]
         );
         assert_eq!(options("nspawn?userns=on").first(), Some(&"seccomp"));
         assert!(options("nspawn?userns=on").contains(&"userns"));

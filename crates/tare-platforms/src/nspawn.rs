@@ -32,6 +32,7 @@ const SECURITY: Offer = Offer {
     seccomp: &[Seccomp::Default, Seccomp::Off],
     capabilities: &[Capabilities::Default, Capabilities::All, Capabilities::None],
     userns: true,
+    pidns: false,
 };
 
 /// Of what nspawn grants by itself, what makes root in a box root on the host: it could mount what

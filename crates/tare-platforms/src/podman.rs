@@ -38,6 +38,7 @@ const SECURITY: Offer = Offer {
     seccomp: &[Seccomp::Default, Seccomp::Off],
     capabilities: &[Capabilities::Default, Capabilities::All],
     userns: true,
+    pidns: true,
 };
 
 pub(super) struct Podman {

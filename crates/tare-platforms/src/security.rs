@@ -15,7 +15,7 @@ use tare_host::host;
 use tare_host::net::Network;
 
 /// The names of the options, which are also those of the details that tell of them.
-pub(super) const OPTIONS: [&str; 3] = ["seccomp", "capabilities", "userns"];
+pub(super) const OPTIONS: [&str; 4] = ["seccomp", "capabilities", "userns", "pidns"];
 
 /// The first kernel whose overlays have layers with other owners.
 const OTHER_OWNERS: (u32, u32) = (5, 19);
@@ -30,17 +30,19 @@ pub(super) struct Offer {
     pub seccomp: &'static [Seccomp],
     pub capabilities: &'static [Capabilities],
     pub userns: bool,
+    pub pidns: bool,
 }
 
 impl Security {
     /// Takes the three options out of those of a path.
     pub(super) fn take(options: &mut Options, offer: &Offer) -> Result<Self, String> {
-        let switch: &[bool] = if offer.userns { &[false, true] } else { &[] };
+        let of = |is_offered: bool, values: &'static [bool]| if is_offered { values } else { &[] };
         Ok(Self {
             seccomp: chosen(options, "seccomp", offer.seccomp, Seccomp::name)?.unwrap_or(Seccomp::Default),
             capabilities: chosen(options, "capabilities", offer.capabilities, Capabilities::name)?
                 .unwrap_or(Capabilities::Default),
-            userns: chosen(options, "userns", switch, on_off)?,
+            userns: chosen(options, "userns", of(offer.userns, &[false, true]), on_off)?,
+            pidns: chosen(options, "pidns", of(offer.pidns, &[true, false]), on_off)?,
         })
     }
 
@@ -61,6 +63,7 @@ impl Security {
             Some(self.seccomp.name()),
             Some(self.capabilities.name()),
             self.userns.map(on_off),
+            self.pidns.map(on_off),
         ];
         let told = OPTIONS.into_iter().zip(values);
         told.filter_map(|(key, value)| Some((key.to_owned(), value?.to_owned())))
@@ -79,6 +82,11 @@ impl Security {
     /// Whether the box has a user namespace.
     pub(super) fn has_userns(&self) -> bool {
         self.userns == Some(true)
+    }
+
+    /// Whether the box sees the host's processes.
+    pub(super) fn shares_processes(&self) -> bool {
+        self.pidns == Some(false)
     }
 
     /// Gives a box's root to the user that is root in the box, and lets that user
@@ -232,6 +240,7 @@ mod tests {
         seccomp: &[Seccomp::Default, Seccomp::Off],
         capabilities: &[Capabilities::Default, Capabilities::All, Capabilities::None],
         userns: false,
+        pidns: false,
     };
 
     fn options(given: &[(&str, &str)]) -> Options {
@@ -290,6 +299,7 @@ mod tests {
             filtered: Some(false),
             capabilities: Some(0b111),
             uid_map: Some("0 0 4294967295"),
+            own_processes: None,
         };
         let asked = |given: &[(&str, &str)], userns| {
             Security::take(&mut options(given), &Offer { userns, ..OFFER }).unwrap()
@@ -299,6 +309,7 @@ mod tests {
             filtered: Some(true),
             capabilities: Some(0b011),
             uid_map: Some("0 1048576 65536"),
+            own_processes: Some(true),
         };
         assert!(kept(asked(&[], false), &seen));
         assert!(!kept(asked(&[("seccomp", "off")], false), &seen));

@@ -61,19 +61,26 @@ pub(super) fn facts(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     Ok(Kept::YES)
 }
 
+/// The name of the first process of a PID namespace.
+const FIRST_PROCESS: &str = "/proc/1/comm";
+
 pub(super) fn security(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
     let asked = site.platform()?.security();
-    let facts = site.shared()?.link().facts(ANSWER_DEADLINE)?;
+    let made = site.shared()?;
+    let facts = made.link().facts(ANSWER_DEADLINE)?;
+    let first = made.link().read_file(FIRST_PROCESS, 64, ANSWER_DEADLINE)?;
     let seen = ObservedSecurity {
         filtered: facts.seccomp,
         capabilities: facts.capabilities,
         uid_map: facts.uid_map.as_deref(),
+        own_processes: std::fs::read(FIRST_PROCESS).ok().map(|of_host| of_host != first),
     };
     let map = tare_box::kernel::uid_map();
     let host = ObservedSecurity {
         filtered: None,
         capabilities: Some(host_capabilities()),
         uid_map: map.as_deref(),
+        own_processes: None,
     };
     match asked.and_then(|asked| broken(asked, &seen, &host)) {
         Some(why) => Err(Broken::Seen(why)),

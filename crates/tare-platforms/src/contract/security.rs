@@ -117,6 +117,8 @@ pub struct Security {
     /// Whether root in the box is another user of the host; `None` where the engine
     /// decides.
     pub userns: Option<bool>,
+    /// Whether the box has a PID namespace; `None` where that cannot be chosen.
+    pub pidns: Option<bool>,
 }
 
 pub(crate) const fn on_off(on: bool) -> &'static str {
@@ -177,6 +179,15 @@ pub(crate) fn broken(
             host.capabilities.map(capability_names)
         ));
     }
+    if let (Some(due), Some(own)) = (asked.pidns, seen.own_processes)
+        && due != own
+    {
+        return Some(format!(
+            "pidns={} was requested, but the box {} the host's processes",
+            on_off(due),
+            if own { "does not see" } else { "sees" }
+        ));
+    }
     let mapped = seen.uid_map != host.uid_map;
     asked.userns.filter(|due| *due != mapped).map(|due| {
         format!(
@@ -193,6 +204,8 @@ pub(crate) struct ObservedSecurity<'a> {
     pub filtered: Option<bool>,
     pub capabilities: Option<u64>,
     pub uid_map: Option<&'a str>,
+    /// Whether the first process that it sees is of the box.
+    pub own_processes: Option<bool>,
 }
 
 impl fmt::Display for ObservedSecurity<'_> {

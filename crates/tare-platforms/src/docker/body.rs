@@ -160,6 +160,7 @@ fn apply(security: &Security, host: &mut HostConfig) {
         }
         Capabilities::None => host.cap_drop = Some(vec!["ALL".to_owned()]),
     }
+    host.pid_mode = security.shares_processes().then(|| "host".to_owned());
     // The size is that of the other platforms; the range is Podman's choice.
     host.userns_mode = security
         .has_userns()

@@ -47,6 +47,7 @@ const SECURITY: Offer = Offer {
     seccomp: &[Seccomp::Default, Seccomp::Off],
     capabilities: &[Capabilities::Default, Capabilities::All, Capabilities::None],
     userns: false,
+    pidns: true,
 };
 
 /// An engine that speaks Docker's API, connected when first used.

@@ -45,9 +45,12 @@ pub(super) fn config(spec: &BoxSpec, parts: &Parts<'_>, apart: &Oci) -> Value {
     let capabilities: Vec<&str> = capabilities(granted, spec.holds_boxes);
     let cgroups = if spec.holds_boxes { "rw" } else { "ro" };
     let kinds = ["pid", "network", "ipc", "uts", "mount", "cgroup"];
-    let kinds = kinds
-        .iter()
-        .filter(|kind| apart.network != Network::Host || **kind != "network");
+    let is_shared = |kind: &str| match kind {
+        "network" => apart.network == Network::Host,
+        "pid" => security.is_some_and(|security| security.shares_processes()),
+        _ => false,
+    };
+    let kinds = kinds.iter().filter(|kind| !is_shared(kind));
     let namespaces: Vec<Value> = kinds.map(|kind| json!({ "type": kind })).collect();
     let mount = |destination: &str, kind: &str, options: &[&str]| json!({ "destination": destination, "type": kind, "source": kind, "options": options });
     let mut config = json!({

@@ -88,6 +88,13 @@ const SECURITY: Offer = Offer {
     seccomp: &[Seccomp::Off],
     capabilities: &[Capabilities::Default, Capabilities::All, Capabilities::None],
     userns: true,
+    pidns: true,
+};
+
+/// In the host's PID namespace what a killed agent leaves would outlive it: crun does not end the rest of a container.
+const OF_CRUN: Offer = Offer {
+    pidns: false,
+    ..SECURITY
 };
 
 pub(super) struct Oci {
@@ -101,7 +108,8 @@ pub(super) struct Oci {
 impl Oci {
     pub(super) fn open(mut options: Options, runtime: Runtime) -> Result<Self, String> {
         let security = match runtime {
-            Runtime::Runc | Runtime::Crun => Some(Security::take(&mut options, &SECURITY)?),
+            Runtime::Runc => Some(Security::take(&mut options, &SECURITY)?),
+            Runtime::Crun => Some(Security::take(&mut options, &OF_CRUN)?),
             Runtime::Runsc => None,
         };
         let storage = Storage::take(&mut options, runtime.storages())?;

@@ -152,6 +152,8 @@ fn what_sets_a_container_apart_is_turned_off_and_on() {
         "podman?seccomp=off",
         "runc?capabilities=all",
         "runc?userns=on",
+        "runc?pidns=off",
+        "docker?pidns=off",
         "crun?capabilities=none&userns=on",
         "nspawn?seccomp=off",
         "nspawn?userns=on",
