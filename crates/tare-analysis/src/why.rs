@@ -10,7 +10,7 @@ use serde::Serialize;
 use tare_model::mechanism::{MECHANISMS, Mechanism, Switch};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::{BoxKind, Cell};
-use tare_stats::{Design, LEVEL, share, t_estimate};
+use tare_stats::{Added, Design, Gaps, Share, TEstimate};
 
 /// Name and version of this format.
 pub const SCHEMA: &str = "tare-why/1";
@@ -92,7 +92,8 @@ impl Gap {
 impl Part {
     /// What a box without it would save, if that is shown.
     pub fn saving(&self) -> Option<Estimate> {
-        self.amount?.saves.filter(|saves| saves.low > 0.0)
+        let amount = self.amount.filter(|amount| amount.has_part)?;
+        amount.saves.filter(|saves| saves.low > 0.0)
     }
 
     /// Whether what was measured and what was seen in the kernel are the same within a fifth, or within what both leave open;
@@ -121,6 +122,9 @@ pub struct Amount {
     pub share: Option<Estimate>,
     /// Over the whole cost: what a box without it would save; absent if there are no shares.
     pub saves: Option<Estimate>,
+    /// Whether it is shown to have part in the gap: there are shares, and the p value of adding nothing is under 5 %, that of
+    /// mechanisms after Holm's correction for all of the gap.
+    pub has_part: bool,
 }
 
 /// Two mechanisms together.
@@ -238,88 +242,50 @@ fn gap(analysis: &Analysis, whole: &Comparison, corners: &[Corner<'_>]) -> Optio
     let sets: Vec<u32> = offs.iter().map(on).collect();
     let design = Design::of(switched.len(), &sets)?;
     let names: Vec<Mechanism> = switched.iter().map(|i| MECHANISMS[*i]).collect();
+    let in_block = |of: &BlockCost| cells.iter().map(|cell| cell.gap_in(of.block)).collect();
+    let gaps = Gaps::new(&design, whole.course.iter().filter_map(in_block).collect())?;
     let evidence = analysis.evidence_between(&whole.cell, &whole.baseline);
-    let measured = Measured::of(&whole.course, &cells, &sets);
-    Some(shared_out(whole, &measured, &design, &names, evidence.as_ref()))
+    Some(shared_out(whole, &cells, &gaps, &names, evidence.as_ref()))
 }
 
-/// The cells of a design with their gaps in the blocks that all of them have.
-struct Measured<'a> {
-    cells: &'a [&'a Corner<'a>],
-    /// By block, of each cell.
-    gaps: Vec<Vec<f64>>,
-    /// Where all mechanisms are on, and where none is.
-    whole: Vec<f64>,
-    rest: Vec<f64>,
+fn estimate(of: TEstimate) -> Option<Estimate> {
+    Estimate::new(of.mean, of.interval)
 }
 
-impl<'a> Measured<'a> {
-    fn of(course: &[BlockCost], cells: &'a [&'a Corner<'a>], sets: &[u32]) -> Self {
-        let in_block = |of: &BlockCost| cells.iter().map(|cell| cell.gap_in(of.block)).collect();
-        let gaps: Vec<Vec<f64>> = course.iter().filter_map(in_block).collect();
-        let (first, last) = (sets.iter().min(), sets.iter().max());
-        let of_set = |set: Option<&u32>| {
-            let place = sets.iter().position(|one| Some(one) == set).unwrap_or(0);
-            gaps.iter().map(|block| block[place]).collect()
-        };
-        Self {
-            cells,
-            whole: of_set(last),
-            rest: of_set(first),
-            gaps,
-        }
-    }
-
-    /// Block by block, the sum of what the cells cost with these weights.
-    fn weighted(&self, weights: &[f64]) -> Vec<f64> {
-        let sum = |block: &Vec<f64>| block.iter().zip(weights).map(|(gap, weight)| gap * weight).sum();
-        self.gaps.iter().map(sum).collect()
-    }
-
-    fn amount(&self, adds: &[f64], has_shares: bool) -> Option<Amount> {
-        let part_of = |whole: &[f64]| {
-            let of = share(adds, whole, LEVEL).filter(|_| has_shares)?;
-            Estimate::new(of.share, of.interval)
-        };
-        let costs: Vec<f64> = self.whole.iter().map(|gap| 1.0 + gap).collect();
-        Some(Amount {
-            adds: mean_of(adds)?,
-            share: part_of(&self.whole),
-            saves: part_of(&costs),
-        })
-    }
-}
-
-fn mean_of(values: &[f64]) -> Option<Estimate> {
-    let told = t_estimate(values, LEVEL, 1.0)?;
-    Estimate::new(told.mean, told.interval)
+fn amount(added: Added, has_shares: bool) -> Option<Amount> {
+    let of = |share: Option<Share>| {
+        let share = share.filter(|_| has_shares)?;
+        Estimate::new(share.share, share.interval)
+    };
+    Some(Amount {
+        adds: estimate(added.adds)?,
+        share: of(added.share),
+        saves: of(added.of_cost),
+        has_part: has_shares && added.has_part(),
+    })
 }
 
 fn shared_out(
     whole: &Comparison,
-    measured: &Measured<'_>,
-    design: &Design,
+    corners: &[&Corner<'_>],
+    gaps: &Gaps<'_>,
     mechanisms: &[Mechanism],
     evidence: Option<&Evidence>,
 ) -> Gap {
-    let cost = mean_of(&measured.whole);
-    let blocks = measured.gaps.len();
-    let no_shares = if blocks < FEWEST_PAIRS {
+    let no_shares = if gaps.blocks() < FEWEST_PAIRS {
         Some(NoShares::TooFewBlocks)
     } else {
-        cost.is_none_or(|cost| cost.low <= 0.0 && cost.high >= 0.0)
-            .then_some(NoShares::NoGap)
+        (!gaps.is_shown()).then_some(NoShares::NoGap)
     };
-    let amount =
-        |weights: Option<Vec<f64>>| measured.amount(&measured.weighted(&weights?), no_shares.is_none());
-    let part = |(i, mechanism): (usize, &Mechanism)| Part {
+    let amount = |added: Option<Added>| amount(added?, no_shares.is_none());
+    let part = |(mechanism, added): (&Mechanism, Option<Added>)| Part {
         mechanism: mechanism.name,
         off_by: mechanism.switch,
         remedy: mechanism.remedy,
-        amount: amount(design.value(i)),
+        amount: amount(added),
         in_kernel: evidence.and_then(|evidence| evidence.of_mechanism(mechanism)),
     };
-    let mut parts: Vec<Part> = mechanisms.iter().enumerate().map(part).collect();
+    let mut parts: Vec<Part> = mechanisms.iter().zip(gaps.factors()).map(part).collect();
     let size = |part: &Part| {
         part.amount
             .map_or(f64::NEG_INFINITY, |amount| amount.adds.value.abs())
@@ -328,39 +294,36 @@ fn shared_out(
     Gap {
         cell: whole.cell.clone(),
         baseline: whole.baseline.clone(),
-        blocks,
-        cost,
+        blocks: gaps.blocks(),
+        cost: gaps.gap().and_then(estimate),
         parts,
-        rest: measured.amount(&measured.rest, no_shares.is_none()),
-        interactions: interactions(measured, design, mechanisms),
+        rest: amount(gaps.rest()),
+        interactions: interactions(gaps, mechanisms),
         no_shares,
-        cells: measured
-            .cells
+        cells: corners
             .iter()
-            .enumerate()
-            .map(|(i, corner)| switched(measured, i, corner))
+            .zip(gaps.cells())
+            .map(|(corner, cost)| switched(corner, cost))
             .collect(),
     }
 }
 
-fn interactions(measured: &Measured<'_>, design: &Design, mechanisms: &[Mechanism]) -> Vec<Interaction> {
+fn interactions(gaps: &Gaps<'_>, mechanisms: &[Mechanism]) -> Vec<Interaction> {
     let pairs =
         (0..mechanisms.len()).flat_map(|one| (one + 1..mechanisms.len()).map(move |other| (one, other)));
     let told = |(one, other): (usize, usize)| {
-        let weights = design.interaction(one, other)?;
         Some(Interaction {
             mechanisms: [mechanisms[one].name, mechanisms[other].name],
-            adds: mean_of(&measured.weighted(&weights))?,
+            adds: estimate(gaps.interaction(one, other)?)?,
         })
     };
     pairs.filter_map(told).collect()
 }
 
-fn switched(measured: &Measured<'_>, place: usize, corner: &Corner<'_>) -> Switched {
-    let gaps: Vec<f64> = measured.gaps.iter().map(|block| block[place]).collect();
+fn switched(corner: &Corner<'_>, cost: Option<TEstimate>) -> Switched {
     Switched {
         platform: corner.kind.platform.clone(),
         provisioning: corner.kind.provisioning,
-        cost: mean_of(&gaps),
+        cost: cost.and_then(estimate),
     }
 }

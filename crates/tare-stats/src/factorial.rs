@@ -115,6 +115,16 @@ impl Design {
     pub fn factors(&self) -> usize {
         self.factors
     }
+
+    /// Its cells, in the order of the weights.
+    pub fn cells(&self) -> &[u32] {
+        &self.cells
+    }
+
+    /// The cell with all factors on.
+    pub fn all_on(&self) -> u32 {
+        (1 << self.factors) - 1
+    }
 }
 
 /// One solution of equations of which each is its coefficients and its right side, by elimination; `None` if there is none.

@@ -17,6 +17,7 @@ mod decide;
 mod draws;
 mod drift;
 mod factorial;
+mod gaps;
 mod holm;
 mod hosts;
 mod hotelling;
@@ -45,6 +46,7 @@ pub use change_points::{CHANGE_LEVEL, ChangePoint, FEWEST_AROUND_CHANGE, FEWEST_
 pub use decide::{Row, decide};
 pub use drift::{Steps, steps};
 pub use factorial::Design;
+pub use gaps::{Added, Gaps};
 pub use holm::{holm, holm_factors};
 pub use hosts::{AcrossHosts, FEWEST_HOSTS, HostEstimate, across_hosts};
 pub use infer::{LEVEL, Looks, Odd, PairedInference, Question, infer, infer_beside, least_noise};

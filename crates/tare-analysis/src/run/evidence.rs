@@ -9,6 +9,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tare_model::evidence::{EvidenceRecord, Histogram, Look, ProbeSet, Stack, State};
 use tare_model::mechanism::Mechanism;
+use tare_model::platform::Provisioning;
 use tare_model::results::{Record, Results};
 use tare_model::study::{Against, Cell};
 
@@ -156,10 +157,16 @@ impl Evidence {
 
     /// The stretches of time in a state, of the baseline and of the cell.
     pub fn stretches(&self, state: State) -> Option<[&Histogram; 2]> {
+        static NONE: Histogram = Histogram {
+            n: 0,
+            ns: 0,
+            log2: Vec::new(),
+        };
         let of = |record| times(record)?.seen.times.get(&state);
-        of(&self.records.baseline)
-            .zip(of(&self.records.cell))
-            .map(<[_; 2]>::from)
+        let both = [of(&self.records.baseline), of(&self.records.cell)];
+        both.iter()
+            .any(Option::is_some)
+            .then(|| both.map(|of| of.unwrap_or(&NONE)))
     }
 }
 
@@ -167,18 +174,27 @@ fn times(record: &EvidenceRecord) -> Option<&Look> {
     record.by(ProbeSet::Times)
 }
 
-/// That of every cell that is compared with a baseline, or whose quota has a price, where both have some.
+/// That of every cell beside its baseline, and of every cell by quota beside the same pinned, where both have some.
 pub(super) fn all(results: &Results, comparisons: &[Comparison]) -> Vec<Evidence> {
     let record = |record: &Record| match record {
         Record::Evidence(found) => Some((found.cell.clone(), found.clone())),
         _ => None,
     };
     let records: BTreeMap<Cell, EvidenceRecord> = results.records.iter().filter_map(record).collect();
-    let asked = comparisons
-        .iter()
-        .filter(|c| c.against == Against::Native || c.is_price_of_quota());
-    asked
-        .filter_map(|c| Some(beside(records.get(&c.baseline)?, records.get(&c.cell)?)))
+    let compared = comparisons.iter().filter(|c| c.against == Against::Native);
+    let compared = compared.map(|c| (c.baseline.clone(), c.cell.clone()));
+    // A box by quota differs from a pinned one of its own platform by how it gets its CPUs.
+    let by_quota = records
+        .keys()
+        .filter(|cell| cell.kind.provisioning == Provisioning::Vanilla);
+    let by_quota = by_quota.map(|cell| {
+        let mut pinned = cell.clone();
+        pinned.kind.provisioning = Provisioning::Pinned;
+        (pinned, cell.clone())
+    });
+    compared
+        .chain(by_quota)
+        .filter_map(|(baseline, cell)| Some(beside(records.get(&baseline)?, records.get(&cell)?)))
         .collect()
 }
 

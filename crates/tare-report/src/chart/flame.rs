@@ -86,15 +86,30 @@ impl Node {
     }
 }
 
+/// `None` where no function differs: a graph in grey shows nothing that the table does not.
 pub(super) fn draw(evidence: &Evidence) -> Option<Flame> {
+    if !evidence.functions.iter().any(|function| function.differs) {
+        return None;
+    }
+    let (cell, baseline) = (&evidence.cell, &evidence.baseline.kind);
     let records = &evidence.records;
     let looks = [&records.baseline, &records.cell].map(|record| record.by(ProbeSet::Stacks));
     let mut root = Node::default();
     for (look, is_cell) in [(looks[0]?, false), (looks[1]?, true)] {
         for stack in look.on_cpu() {
             let (time, variance) = per_unit(look, stack);
-            let (baseline, cell) = if is_cell { (0.0, time) } else { (time, 0.0) };
-            root.add(&stack.frames, Beside { baseline, cell }, variance);
+            let time = if is_cell {
+                Beside {
+                    baseline: 0.0,
+                    cell: time,
+                }
+            } else {
+                Beside {
+                    baseline: time,
+                    cell: 0.0,
+                }
+            };
+            root.add(&stack.frames, time, variance);
         }
     }
     if root.time.cell <= 0.0 {
@@ -106,10 +121,9 @@ pub(super) fn draw(evidence: &Evidence) -> Option<Flame> {
     let whole = root.time.baseline.max(root.time.cell);
     place(&root, (0.0, height), scale, whole, &mut frames);
     Some(Flame {
-        id: format!("flame-{}", slug(&evidence.cell.to_string())),
+        id: format!("flame-{}", slug(&format!("{cell}-{baseline}"))),
         title: format!(
-            "{}, CPU time of a unit: {} (baseline {})",
-            evidence.cell,
+            "{cell} against {baseline}, CPU time of a unit: {} (baseline {})",
             seconds(root.time.cell),
             seconds(root.time.baseline)
         ),

@@ -8,7 +8,7 @@ use tare_model::evidence::{Histogram, State};
 pub(super) const CAPTION: &str = "Share of stretches by their length (powers of two of a nanosecond): of the box as bars, of the baseline as an outline.";
 
 /// Those that are drawn, one beside the other.
-const STATES: [State; 3] = [State::OnCpu, State::RunQueue, State::Sleep];
+const STATES: [State; 4] = [State::OnCpu, State::RunQueue, State::Sleep, State::Throttled];
 /// Larger studies have tables alone.
 const MOST: usize = 16;
 /// Columns of a panel, and heights.
@@ -52,17 +52,23 @@ pub(crate) struct Panel {
 
 pub(super) fn draw(evidence: &[Evidence]) -> Option<Stretches> {
     let rows = || evidence.iter().take(MOST);
-    let names: Vec<String> = rows().map(|of| of.cell.to_string()).collect();
+    let names: Vec<String> = rows()
+        .map(|of| format!("{} against {}", of.cell, of.baseline.kind))
+        .collect();
     let first = room(names.iter().map(String::as_str)) + GAP;
     let mut panels = Vec::new();
     let mut labels = Vec::new();
-    let mut y = 0.0;
+    let (mut y, mut widest) = (0.0, first);
     for (of, name) in rows().zip(names) {
         let mut x = first;
         let before = panels.len();
         for state in STATES {
-            panels.extend(of.stretches(state).and_then(|both| panel(state, both, (x, y))));
+            let Some(panel) = of.stretches(state).and_then(|both| panel(state, both, (x, y))) else {
+                continue;
+            };
+            panels.push(panel);
             x += PANEL + GAP;
+            widest = x.max(widest);
         }
         if panels.len() > before {
             labels.push(Name {
@@ -73,7 +79,7 @@ pub(super) fn draw(evidence: &[Evidence]) -> Option<Stretches> {
         }
     }
     (!panels.is_empty()).then(|| Stretches {
-        width: (first + 3.0 * (PANEL + GAP)).ceil(),
+        width: widest.ceil(),
         height: y,
         panels,
         names: labels,

@@ -6,7 +6,7 @@ use super::{GAP, px, room};
 use crate::show::percent_with_interval;
 use crate::words::why::ratio_of;
 use tare_analysis::Estimate;
-use tare_analysis::why::Gap;
+use tare_analysis::why::{Amount, Gap};
 
 pub(super) const CAPTION: &str = "From the baseline's cost (1) to that of the platform: what each mechanism adds, the rest, and the 95 % interval of each step at its end.";
 
@@ -51,7 +51,7 @@ struct Step {
     name: String,
     from: f64,
     adds: Estimate,
-    is_whole: bool,
+    class: &'static str,
 }
 
 impl Step {
@@ -69,13 +69,12 @@ impl Step {
         percent_with_interval(self.adds.value, self.adds.low, self.adds.high)
     }
 
-    /// Whether it is shown to add something, or to take something off.
-    fn class(&self) -> &'static str {
-        match self.adds {
-            _ if self.is_whole => "none",
-            adds if adds.low > 0.0 => "slower",
-            adds if adds.high < 0.0 => "faster",
-            _ => "inconclusive",
+    /// The colour of what is shown to have part in the gap, and of what is not.
+    fn class(amount: &Amount) -> &'static str {
+        match amount.has_part {
+            true if amount.adds.value > 0.0 => "slower",
+            true => "faster",
+            false => "inconclusive",
         }
     }
 }
@@ -104,28 +103,25 @@ pub(super) fn draw(gaps: &[Gap]) -> Option<Waterfall> {
 
 /// What adds most first, then the rest, then all together; `None` if a part is not told.
 fn steps(gap: &Gap) -> Option<Vec<Step>> {
-    let parts = gap
-        .parts
-        .iter()
-        .map(|part| Some((part.mechanism, part.amount?.adds)));
-    let rest = [gap.rest.map(|rest| ("rest", rest.adds))];
+    let parts = gap.parts.iter().map(|part| Some((part.mechanism, part.amount?)));
+    let rest = [gap.rest.map(|rest| ("rest", rest))];
     let mut steps = Vec::new();
     let mut from = 0.0;
     for part in parts.chain(rest) {
-        let (name, adds) = part?;
+        let (name, amount) = part?;
         steps.push(Step {
             name: name.to_owned(),
             from,
-            adds,
-            is_whole: false,
+            adds: amount.adds,
+            class: Step::class(&amount),
         });
-        from += adds.value;
+        from += amount.adds.value;
     }
     steps.push(Step {
         name: gap.cell.kind.platform.to_string(),
         from: 0.0,
         adds: gap.cost?,
-        is_whole: true,
+        class: "none",
     });
     Some(steps)
 }
@@ -149,7 +145,7 @@ fn row(step: &Step, scale: &Scale, top: f64) -> Row {
         figures: step.figures(),
         text_y: px(middle + 4.0),
         y: px(middle),
-        class: step.class(),
+        class: step.class,
         bar_x: px(from.min(to)),
         bar_y: px(middle - BAR / 2.0),
         bar_width: px((to - from).abs().max(1.0)),

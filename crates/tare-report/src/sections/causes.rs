@@ -33,6 +33,7 @@ fn columns(what: &'static str) -> Vec<Column> {
     let mut columns = vec![Column::name("workload")];
     columns.extend(kind_columns());
     columns.extend([
+        Column::name("against"),
         Column::name(what),
         Column::number("baseline", "for a unit of work"),
         Column::number("box", "for a unit of work"),
@@ -44,7 +45,7 @@ fn columns(what: &'static str) -> Vec<Column> {
 fn row(of: &Evidence, what: &str, beside: Beside, show: impl Fn(f64) -> Cell) -> Vec<Cell> {
     let mut row = vec![of.cell.workload.as_str().into()];
     row.extend(kind(&of.cell.kind));
-    row.push(what.into());
+    row.extend([of.baseline.kind.to_string().into(), what.into()]);
     row.extend([beside.baseline, beside.cell, beside.difference()].map(show));
     row
 }
@@ -54,7 +55,7 @@ fn time(nanoseconds: f64) -> Cell {
 }
 
 fn figures(evidence: &[Evidence]) -> Table {
-    let mut table = Table::new("evidence", 5, columns("what"));
+    let mut table = Table::new("evidence", 6, columns("what"));
     for of in evidence {
         let (counts, times): (Vec<_>, Vec<_>) = of
             .figures
@@ -85,7 +86,7 @@ fn functions(evidence: &[Evidence]) -> Table {
         "standard error",
         "of the difference, by the number of samples",
     ));
-    let mut table = Table::new("functions", 5, columns);
+    let mut table = Table::new("functions", 6, columns);
     for of in evidence {
         for function in of.functions.iter().take(MOST) {
             let mut row = row(of, &function.name, function.per_unit, time);

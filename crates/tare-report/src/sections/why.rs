@@ -4,8 +4,8 @@ use super::{causes, kind, kind_columns};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::words::{course, notices, why as words};
-use tare_analysis::why::{Amount, Gap, Why};
-use tare_analysis::{Analysis, Evidence};
+use tare_analysis::why::{Gap, Why};
+use tare_analysis::{Analysis, Estimate, Evidence};
 
 /// The answer, what adds how much, what the kernel shows, and the cells by which that is told.
 pub fn why(analysis: &Analysis, why: &Why) -> Document {
@@ -62,9 +62,10 @@ fn behind(gaps: &[Gap]) -> [Section; 2] {
     ]
 }
 
-const CAVEATS: [&str; 4] = [
+const CAVEATS: [&str; 5] = [
     "All is in percent of what the baseline costs, and adds up: mechanisms and rest are the gap. Intervals are 95 % by Student's t over blocks.",
     "A share is a part over the gap, with the interval of Fieller's theorem. There are none where the gap itself is not shown. Shares may be negative, and over 100 % where another mechanism makes up for them.",
+    "The answer names mechanisms whose p value of adding nothing is under 5 % after Holm's correction for all mechanisms of the gap: a share whose interval just excludes 0 may be noise.",
     "In the kernel: what probes saw of functions that do the work of this mechanism alone, in percent of the baseline's time, with two standard errors of its samples; it agrees with what was measured within a fifth, or within what both leave open.",
     "With over three mechanisms not all combinations are measured: it is then supposed that no three of them act together.",
 ];
@@ -92,28 +93,25 @@ fn parts(gaps: &[Gap]) -> Table {
     ]);
     let mut table = Table::new("parts", 4, all);
     for gap in gaps {
-        let row = |part: &str, off_by: &str, amount: Option<&Amount>| {
+        let row = |part: &str, off_by: &str, adds: Option<Estimate>, share: Option<Estimate>| {
             let mut row = names(gap);
             row.extend([
                 part.into(),
                 off_by.into(),
-                Cell::interval(amount.map(|amount| amount.adds), Show::Percent),
-                Cell::interval(amount.and_then(|amount| amount.share), Show::Percent),
+                Cell::interval(adds, Show::Percent),
+                Cell::interval(share, Show::Percent),
             ]);
             row
         };
         for part in &gap.parts {
-            let mut row = row(part.mechanism, &part.off_by.to_string(), part.amount.as_ref());
+            let (adds, share) = (part.amount.map(|of| of.adds), part.amount.and_then(|of| of.share));
+            let mut row = row(part.mechanism, &part.off_by.to_string(), adds, share);
             row.push(words::in_kernel(part).into());
             table.push(row);
         }
-        let whole = gap.cost.map(|adds| Amount {
-            adds,
-            share: None,
-            saves: None,
-        });
-        for (part, amount) in [("rest", gap.rest.as_ref()), ("all", whole.as_ref())] {
-            let mut row = row(part, "", amount);
+        let rest = (gap.rest.map(|of| of.adds), gap.rest.and_then(|of| of.share));
+        for (part, (adds, share)) in [("rest", rest), ("all", (gap.cost, None))] {
+            let mut row = row(part, "", adds, share);
             row.push(Cell::Blank);
             table.push(row);
         }

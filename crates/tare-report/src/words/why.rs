@@ -99,8 +99,7 @@ fn whose(gap: &Gap) -> String {
 
 /// `99 % of that (95 to 103 %) is`, if that is shown.
 fn shown(amount: Amount) -> Option<String> {
-    let share = amount.share?;
-    let is_shown = share.low > 0.0 || share.high < 0.0;
+    let share = amount.share.filter(|_| amount.has_part)?;
     let range = percent_range(share.low, share.high);
-    is_shown.then(|| format!("{} of that ({range}) is", percent(share.value)))
+    Some(format!("{} of that ({range}) is", percent(share.value)))
 }

@@ -14,6 +14,7 @@ mod means;
 mod predecessors;
 mod rounds;
 mod savings;
+mod shares;
 mod short;
 mod sizes;
 mod stalls;
@@ -43,6 +44,7 @@ pub fn all() -> Vec<Box<dyn Experiment>> {
         beside::all(),
         short::all(),
         adaptive::ended(),
+        shares::all(),
     ];
     subjects.into_iter().flatten().collect()
 }
