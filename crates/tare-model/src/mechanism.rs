@@ -19,7 +19,7 @@ pub struct Mechanism {
 }
 
 /// All that can be switched off.
-pub const MECHANISMS: [Mechanism; 7] = [
+pub const MECHANISMS: [Mechanism; 9] = [
     Mechanism {
         name: "quota",
         switch: Switch::Pinning,
@@ -85,6 +85,24 @@ pub const MECHANISMS: [Mechanism; 7] = [
         },
         functions: &["ovl_"],
         remedy: "keep its data on a volume",
+        ..PLAIN
+    },
+    Mechanism {
+        name: "memory given on first touch",
+        switch: Switch::Option {
+            key: "prealloc",
+            off: "on",
+        },
+        remedy: "allocate all its memory before it starts",
+        ..PLAIN
+    },
+    Mechanism {
+        name: "memory not in reserved huge pages",
+        switch: Switch::Option {
+            key: "hugepages",
+            off: "on",
+        },
+        remedy: "reserve huge pages for it on the host",
         ..PLAIN
     },
 ];

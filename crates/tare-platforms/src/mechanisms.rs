@@ -1,15 +1,16 @@
 //! Which mechanisms a platform has.
 
 use super::contract::storage::Storage;
-use super::contract::{Platform, Security};
+use super::contract::{GuestMemory, Platform, Security};
 use super::open::open;
+use super::vm::has_huge_pages;
 use std::path::Path;
 use tare_host::net::Network;
 use tare_model::mechanism::{MECHANISMS, Mechanism};
 use tare_model::platform::PlatformPath;
 
 /// What of a platform tells whether a mechanism is on.
-type Isolation = (Option<Security>, Network, Option<Storage>);
+type Isolation = (Option<Security>, Network, Option<Storage>, Option<GuestMemory>);
 
 /// Those that are on in boxes of this platform and that an option of it switches off; `cache` is the folder in which it may keep what
 /// it made. Nothing is made or asked.
@@ -19,15 +20,24 @@ pub fn mechanisms_of(path: &PlatformPath, cache: &Path) -> Vec<Mechanism> {
         return Vec::new();
     };
     let can_be_off = |mechanism: &Mechanism| {
-        // Without a folder of its own, a box has nothing that another place could hold.
-        let is_there = mechanism.switch.key() != Storage::OPTION || on.2.is_some();
+        let is_there = match mechanism.switch.key() {
+            // Without a folder of its own, a box has nothing that another place could hold.
+            Storage::OPTION => on.2.is_some(),
+            GuestMemory::HUGE_PAGES => has_huge_pages(),
+            _ => true,
+        };
         is_there && state(&mechanism.without_option(path)).is_some_and(|off| off != on)
     };
     MECHANISMS.into_iter().filter(can_be_off).collect()
 }
 
 fn state(platform: &dyn Platform) -> Isolation {
-    (platform.security(), platform.network(), platform.storage())
+    (
+        platform.security(),
+        platform.network(),
+        platform.storage(),
+        platform.memory(),
+    )
 }
 
 #[cfg(test)]
@@ -53,6 +63,7 @@ mod tests {
         assert_eq!(options("nspawn?userns=on").first(), Some(&"seccomp"));
         assert!(options("nspawn?userns=on").contains(&"userns"));
         assert!(!options("lxc").contains(&"seccomp"));
+        assert!(options("vm").contains(&"prealloc"));
         assert!(options("native").is_empty() && options("no-such").is_empty());
     }
 }

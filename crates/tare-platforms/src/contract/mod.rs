@@ -64,6 +64,20 @@ pub enum MemoryView {
     HostLimit,
 }
 
+/// How the memory of a machine is backed by the host's.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GuestMemory {
+    /// All of it is there before the guest starts, not each page when the guest first touches it.
+    pub prealloc: bool,
+    /// In huge pages that the host has reserved, not in those that it chooses.
+    pub hugepages: bool,
+}
+
+impl GuestMemory {
+    pub(crate) const PREALLOC: &str = "prealloc";
+    pub(crate) const HUGE_PAGES: &str = "hugepages";
+}
+
 /// What a platform needs of an outer box.
 #[derive(Debug, Clone, Copy)]
 pub struct InnerNeeds {
@@ -179,6 +193,11 @@ pub trait Platform {
 
     /// Where the folder lies in which commands start, where an option of its path tells.
     fn storage(&self) -> Option<Storage> {
+        None
+    }
+
+    /// How the memory of its machines is backed, where options of its path choose that.
+    fn memory(&self) -> Option<GuestMemory> {
         None
     }
 

@@ -1,16 +1,30 @@
 //! A domain's description, as libvirt reads it.
 
-use super::super::contract::BoxSpec;
+use super::super::contract::{BoxSpec, GuestMemory};
 use super::super::disk::Drive;
 use super::super::vm::{Accelerator, Machine, PORT, Parts};
 use std::path::Path;
 use tare_host::cgroup::{Limits, PERIOD_US, cpu_list};
 
+/// Nothing where libvirt's own choice is as good.
+fn memory_backing(memory: GuestMemory) -> String {
+    if memory == GuestMemory::default() {
+        return String::new();
+    }
+    let huge = if memory.hugepages { "<hugepages/>" } else { "" };
+    let allocated = if memory.prealloc {
+        "<allocation mode='immediate'/>"
+    } else {
+        ""
+    };
+    format!("\n  <memoryBacking>{huge}{allocated}</memoryBacking>")
+}
+
 /// The domain's description; each part's reason is in `docs/drivers.md`.
 pub(super) fn describe(
     spec: &BoxSpec,
     parts: &Parts,
-    machine: Machine,
+    (machine, backing): (Machine, GuestMemory),
     folder: &Path,
     drives: &[Drive],
 ) -> String {
@@ -23,7 +37,7 @@ pub(super) fn describe(
     format!(
         "<domain type='{kind}'>
   <name>{name}</name>
-  <memory unit='MiB'>{memory}</memory>
+  <memory unit='MiB'>{memory}</memory>{backing}
   <vcpu placement='static'{cpuset}>{vcpus}</vcpu>{tune}
   <os>
     <type arch='x86_64' machine='{machine}'>hvm</type>
@@ -50,6 +64,7 @@ pub(super) fn describe(
 ",
         name = escaped(&spec.name),
         memory = spec.instance.memory_bytes >> 20,
+        backing = memory_backing(backing),
         vcpus = spec.instance.cpus.whole(),
         machine = machine.name(),
         kernel = file(&parts.kernel),
@@ -140,7 +155,8 @@ mod tests {
             command_line: "a=\"1\" & b".to_owned(),
             accelerator: Accelerator::Tcg,
         };
-        describe(&spec, &parts, Machine::Q35, Path::new(folder), drives)
+        let machine = (Machine::Q35, GuestMemory::default());
+        describe(&spec, &parts, machine, Path::new(folder), drives)
     }
 
     #[test]

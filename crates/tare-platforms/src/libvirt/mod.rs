@@ -50,7 +50,13 @@ impl Libvirt {
         let drives = self.vm.make_drives(spec, &folder)?;
         fs::write(
             folder.join("domain.xml"),
-            domain::describe(spec, parts, self.vm.machine(), &folder, &drives),
+            domain::describe(
+                spec,
+                parts,
+                (self.vm.machine(), self.vm.backing()),
+                &folder,
+                &drives,
+            ),
         )
         .map_err(BoxError::host("write the domain's description"))?;
         let mut command = virsh();

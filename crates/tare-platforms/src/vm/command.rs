@@ -43,6 +43,7 @@ impl Vm {
     /// QEMU with its ends of the sockets of link and monitor; the guest's console is its
     /// standard output.
     pub(super) fn command(&self, spec: &BoxSpec, parts: &Parts, sockets: [OwnedFd; 2]) -> Command {
+        let mebibytes = spec.instance.memory_bytes >> 20;
         let mut command = Command::new(QEMU);
         let [link, qmp] = sockets.map(|socket| tare_sys::inherit(&mut command, socket));
         command
@@ -56,7 +57,7 @@ impl Vm {
             ])
             .args(["-cpu", parts.accelerator.cpu()])
             .args(["-smp", &spec.instance.cpus.whole().to_string()])
-            .args(["-m", &format!("{}M", spec.instance.memory_bytes >> 20)])
+            .args(["-m", &format!("{mebibytes}M")])
             .args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"])
             .args(
                 has_sandbox()
@@ -75,6 +76,9 @@ impl Vm {
             .arg(&parts.kernel)
             .arg("-initrd")
             .arg(&parts.initramfs);
+        if let Some(memory) = self.memory.object(mebibytes) {
+            command.args(["-object", &memory, "-machine", "memory-backend=ram"]);
+        }
         command
     }
 

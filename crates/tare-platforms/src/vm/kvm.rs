@@ -1,6 +1,6 @@
 //! Whether KVM works here: its device may open and no guest ever boot on it.
 
-use super::super::contract::{BoxError, BoxSpec, RunningBox};
+use super::super::contract::{BoxError, BoxSpec, GuestMemory, RunningBox};
 use super::machine::Accelerator;
 use super::{QEMU, Vm};
 use crate::agent_file;
@@ -132,6 +132,7 @@ impl Vm {
             machine: self.machine,
             network: Network::None,
             storage: None,
+            memory: GuestMemory::default(),
             wanted: None,
             cache: self.cache.clone(),
             accelerator: None,

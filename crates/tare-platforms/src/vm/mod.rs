@@ -4,17 +4,19 @@
 mod command;
 mod kvm;
 mod machine;
+mod memory;
 mod qmp;
 mod running;
 
 pub(super) use machine::{Accelerator, Machine, NETWORKS};
+pub(super) use memory::has_huge_pages;
 
 use super::agent_start::address_words;
 use super::apart::can_be_had;
 use super::child::{ChildBox, Said, Start};
 use super::contract::{
-    Absent, BoxError, BoxSpec, Cleaned, HELLO_DEADLINE, MemoryView, Platform, QuotaView, RunningBox, Storage,
-    Support,
+    Absent, BoxError, BoxSpec, Cleaned, GuestMemory, HELLO_DEADLINE, MemoryView, Platform, QuotaView,
+    RunningBox, Storage, Support,
 };
 use super::directory::BoxDirectory;
 use super::disk;
@@ -56,6 +58,7 @@ pub(super) struct Vm {
     machine: Machine,
     network: Network,
     storage: Option<Storage>,
+    memory: GuestMemory,
     wanted: Option<Accelerator>,
     cache: PathBuf,
     /// Chosen when first needed.
@@ -75,11 +78,13 @@ impl Vm {
         let machine = machine.unwrap_or(machines[0]);
         let wanted = options.choose("accel", &Accelerator::ALL, Accelerator::name)?;
         let storage = Storage::take_of_machine(&mut options)?;
+        let memory = GuestMemory::take(&mut options)?;
         let network = options.network(networks)?;
         Ok(Self {
             machine,
             network,
             storage,
+            memory,
             wanted,
             cache: cache.to_owned(),
             accelerator: None,
@@ -94,6 +99,10 @@ impl Vm {
 
     pub(super) fn machine(&self) -> Machine {
         self.machine
+    }
+
+    pub(super) fn backing(&self) -> GuestMemory {
+        self.memory
     }
 
     /// What a guest boots; made once per run.
@@ -192,6 +201,7 @@ impl Platform for Vm {
         let version = installed(QEMU, "install QEMU (Debian: apt-get install qemu-system-x86)")?;
         let guest = Guest::probe(&self.modules(false, false))?;
         self.storage.map_or(Ok(()), Storage::probe)?;
+        self.memory.probe()?;
         can_be_had(self.network)?;
         if self.wanted == Some(Accelerator::Kvm) {
             self.probe_kvm()
@@ -208,6 +218,7 @@ impl Platform for Vm {
             .into_iter()
             .map(|(key, value)| (key.to_owned(), value))
             .chain(self.storage.into_iter().flat_map(Storage::details))
+            .chain(self.memory.details())
             .chain(without_sandbox())
             .collect();
         Ok(PlatformVersion {
@@ -239,6 +250,10 @@ impl Platform for Vm {
 
     fn storage(&self) -> Option<Storage> {
         self.storage
+    }
+
+    fn memory(&self) -> Option<GuestMemory> {
+        Some(self.memory)
     }
 
     fn supports_image(&self) -> Support {
