@@ -12,6 +12,9 @@ pub struct EvidenceRecord {
     pub cell: Cell,
     /// Number of the box.
     pub box_id: u32,
+    /// Settings of its first process by which the kernel treats it otherwise than others, by the kernel's names for them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
     /// One for each set of probes.
     pub looks: Vec<Look>,
 }

@@ -25,6 +25,9 @@ pub struct Evidence {
     pub figures: Vec<Figure>,
     /// Functions in which the CPU was found, those that differ and what differs most first.
     pub functions: Vec<Function>,
+    /// Settings of processes that differ; absent on a side where the kernel has none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<Setting>,
     /// Stacks for which there was no room.
     pub lost: u64,
     /// What both are made of; large, and in the results file.
@@ -58,6 +61,14 @@ impl Beside {
         let size = self.difference().abs();
         size > ERRORS * standard_error && size > PART * whole
     }
+}
+
+/// A setting of a process that is another one in the baseline.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct Setting {
+    pub name: String,
+    pub baseline: Option<String>,
+    pub cell: Option<String>,
 }
 
 /// Something that the kernel timed or counted.
@@ -231,6 +242,7 @@ fn beside(baseline: &EvidenceRecord, cell: &EvidenceRecord) -> Evidence {
         unit_ns: ProbeSet::ALL.into_iter().filter_map(unit_ns).collect(),
         figures,
         functions: stacks.map(functions).unwrap_or_default(),
+        settings: settings(baseline, cell),
         lost: [baseline, cell]
             .iter()
             .flat_map(|of| &of.looks)
@@ -241,6 +253,17 @@ fn beside(baseline: &EvidenceRecord, cell: &EvidenceRecord) -> Evidence {
             cell: cell.clone(),
         }),
     }
+}
+
+fn settings(baseline: &EvidenceRecord, cell: &EvidenceRecord) -> Vec<Setting> {
+    let names: BTreeSet<&String> = baseline.settings.keys().chain(cell.settings.keys()).collect();
+    let setting = |name: &String| Setting {
+        name: name.clone(),
+        baseline: baseline.settings.get(name).cloned(),
+        cell: cell.settings.get(name).cloned(),
+    };
+    let all = names.into_iter().map(setting);
+    all.filter(|of| of.baseline != of.cell).collect()
 }
 
 /// All times and counts of two looks by the same probes.

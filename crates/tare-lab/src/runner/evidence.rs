@@ -8,7 +8,7 @@ use super::{Event, Runner, Stop, group, pace, sliced};
 use rand::seq::SliceRandom;
 use std::time::{Duration, Instant};
 use tare_host::cgroup::Meter;
-use tare_host::interrupt;
+use tare_host::{interrupt, settings};
 use tare_model::evidence::{EvidenceRecord, Look, ProbeSet, Seen};
 use tare_model::gate::{Order, Slice};
 use tare_model::results::{EndReason, Record};
@@ -64,12 +64,14 @@ impl Runner<'_> {
             let looks = look_with_all(&mut self.bench, &mut arms)?;
             self.bench.remove_dead(&arms)?;
             for (arm, looks) in arms.iter().zip(looks).filter(|(arm, _)| arm.lives()) {
-                let held = self.bench.live.get(&arm.planned.cell.kind);
-                self.bench.recorder.write(&Record::Evidence(EvidenceRecord {
+                let own = own(&self.bench, arm);
+                let record = EvidenceRecord {
                     cell: arm.planned.cell.clone(),
-                    box_id: held.map_or(0, |held| held.own.id),
+                    box_id: own.map_or(0, |own| own.id),
+                    settings: own.and_then(first_process).map(settings::of).unwrap_or_default(),
                     looks,
-                }))?;
+                };
+                self.bench.recorder.write(&Record::Evidence(record))?;
             }
         }
         Ok(())
@@ -127,6 +129,17 @@ fn own<'a>(bench: &'a Bench<'_>, arm: &Arm) -> Option<&'a LiveBox> {
 /// By which this kernel knows the box of an arm, if it does.
 fn cgroup(bench: &Bench<'_>, arm: &Arm) -> Option<u64> {
     own(bench, arm)?.meter.as_ref()?.number()
+}
+
+/// The agent of a box, or the machine around it.
+fn first_process(own: &LiveBox) -> Option<u32> {
+    let processes = own.meter.as_ref()?.processes();
+    let is_agent = |pid: &u32| std::fs::read(format!("/proc/{pid}/comm")).is_ok_and(|name| name == b"tare\n");
+    processes
+        .iter()
+        .copied()
+        .find(is_agent)
+        .or(processes.first().copied())
 }
 
 /// The processes that are in boxes before any work is: agents, and what engines need beside them. All of a machine is one

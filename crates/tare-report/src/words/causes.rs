@@ -41,7 +41,33 @@ fn sentence(of: &Evidence) -> String {
         0 => String::new(),
         lost => format!("; {lost} stacks were lost, as there was no room for them"),
     };
-    format!("{} against {}: {where_to}{lost}", of.cell, of.baseline.kind)
+    format!(
+        "{} against {}: {where_to}{}{lost}",
+        of.cell,
+        of.baseline.kind,
+        settings(of)
+    )
+}
+
+/// `; its processes have THP_enabled 0 instead of 1`.
+fn settings(of: &Evidence) -> String {
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+    let told: Vec<String> = of
+        .settings
+        .iter()
+        .map(|of| {
+            format!(
+                "{} {} instead of {}",
+                of.name,
+                value(&of.cell),
+                value(&of.baseline)
+            )
+        })
+        .collect();
+    if told.is_empty() {
+        return String::new();
+    }
+    format!("; its processes have {}", told.join(", "))
 }
 
 /// What takes most of the time that these cells take more, for a unit of work each.

@@ -63,6 +63,7 @@ fn results() -> Results {
         results.records.push(Record::Evidence(EvidenceRecord {
             cell,
             box_id: u32::try_from(i).unwrap(),
+            settings: BTreeMap::from([("THP_enabled".to_owned(), u8::from(!filter).to_string())]),
             looks: ProbeSet::ALL.map(|set| look(set, filter)).into(),
         }));
     }
@@ -106,7 +107,9 @@ fn the_report_names_the_function_and_draws_where_time_goes() {
     let analysis = analyze(&results());
     let text = whole(&analysis);
     assert!(
-        text.contains("docker pinned syscall against native pinned: +20.0 ns in __seccomp_filter"),
+        text.contains(
+            "docker pinned syscall against native pinned: +20.0 ns in __seccomp_filter; its processes have THP_enabled 0 instead of 1"
+        ),
         "{text}"
     );
     let answer = tare_report::text::answer(&analysis, tare_report::text::Where::default(), unwrapped());
