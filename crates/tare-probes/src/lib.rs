@@ -3,6 +3,7 @@
 //! The programs are C (`bpf/probes.bpf.c`), compiled to an object that is part of this crate. All that is attached ends with
 //! [`Probes`], and with the process at the latest.
 
+mod symbols;
 mod tables;
 
 use aya::maps::{Array, HashMap, Map, MapError};

@@ -1,5 +1,6 @@
 //! The probes' tables, as evidence.
 
+use super::symbols::Symbols;
 use super::{CALLS, ProbeError, SAMPLES_PER_SECOND, no_table};
 use aya::Ebpf;
 use aya::maps::{Map, MapError, PerCpuArray, PerCpuHashMap, StackTraceMap};
@@ -109,7 +110,7 @@ fn call_name(number: usize) -> String {
 pub(crate) fn add_stacks(ebpf: &Ebpf, all: &mut [Seen]) -> Result<(), ProbeError> {
     let by_stack: PerCpuHashMap<_, ByStack, [u64; 2]> = map(ebpf, "by_stack")?.try_into()?;
     let traces: StackTraceMap<_> = map(ebpf, "stacks")?.try_into()?;
-    let names = aya::util::kernel_symbols().map_err(|source| ProbeError::Host {
+    let symbols = Symbols::read().map_err(|source| ProbeError::Host {
         what: "/proc/kallsyms",
         source,
     })?;
@@ -119,13 +120,7 @@ pub(crate) fn add_stacks(ebpf: &Ebpf, all: &mut [Seen]) -> Result<(), ProbeError
             ..0 => "[user]".to_owned(),
             _ => {
                 let trace = traces.get(&stack, 0)?;
-                let name = |ip: u64| {
-                    names
-                        .range(..=ip)
-                        .next_back()
-                        .map_or("?", |(_, name)| name.as_str())
-                };
-                folded(trace.frames().iter().rev().map(|frame| name(frame.ip)))
+                symbols.folded(trace.frames().iter().map(|frame| frame.ip))
             }
         };
         let (Some(seen), Some(state)) = (
@@ -165,33 +160,4 @@ pub(crate) fn add_stacks(ebpf: &Ebpf, all: &mut [Seen]) -> Result<(), ProbeError
             .sort_by(|a, b| (a.state, &a.frames).cmp(&(b.state, &b.frames)))
     });
     Ok(())
-}
-
-/// Functions from the outermost on, without those of the probes themselves and without names of modules.
-fn folded<'a>(frames: impl Iterator<Item = &'a str>) -> String {
-    let is_probe = |name: &&str| {
-        ["bpf_trace_run", "__bpf_trace_", "__traceiter_"]
-            .iter()
-            .any(|of| name.starts_with(of))
-    };
-    let work = frames.take_while(|name| !is_probe(name));
-    let names: Vec<&str> = work.map(|name| name.split('\t').next().unwrap_or(name)).collect();
-    names.join(";")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_stack_ends_before_the_probe_that_took_it() {
-        let frames = [
-            "do_syscall_64",
-            "nf_hook_slow\t[nf]",
-            "schedule",
-            "bpf_trace_run4",
-            "bpf_prog_1_switched\t[bpf]",
-        ];
-        assert_eq!(folded(frames.into_iter()), "do_syscall_64;nf_hook_slow;schedule");
-    }
 }

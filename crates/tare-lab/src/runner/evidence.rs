@@ -139,7 +139,7 @@ fn first_process(own: &LiveBox) -> Option<u32> {
         .iter()
         .copied()
         .find(is_agent)
-        .or(processes.first().copied())
+        .or_else(|| processes.first().copied())
 }
 
 /// The processes that are in boxes before any work is: agents, and what engines need beside them. All of a machine is one

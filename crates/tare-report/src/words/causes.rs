@@ -79,11 +79,16 @@ pub(crate) fn answer<'a>(evidence: impl Iterator<Item = &'a Evidence>) -> String
     told.take(IN_ANSWER).collect::<Vec<_>>().join("; ")
 }
 
+/// What differs most first.
 fn differences(of: &Evidence) -> Vec<String> {
-    functions(of).chain(states(of)).collect()
+    let mut all: Vec<(f64, String)> = functions(of).chain(states(of)).collect();
+    all.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
+    all.into_iter()
+        .map(|(difference, what)| more(difference, &what))
+        .collect()
 }
 
-fn functions(of: &Evidence) -> impl Iterator<Item = String> {
+fn functions(of: &Evidence) -> impl Iterator<Item = (f64, String)> {
     let differing = of.functions.iter().filter(|function| function.differs);
     differing.take(MOST).map(|Function { name, per_unit, .. }| {
         let place = if name == "[user]" {
@@ -91,12 +96,12 @@ fn functions(of: &Evidence) -> impl Iterator<Item = String> {
         } else {
             format!("in {name}")
         };
-        more(per_unit.difference(), &place)
+        (per_unit.difference(), place)
     })
 }
 
 /// Times of tasks that are not those of work.
-fn states(of: &Evidence) -> impl Iterator<Item = String> {
+fn states(of: &Evidence) -> impl Iterator<Item = (f64, String)> {
     let whole = of
         .unit_ns
         .get(&ProbeSet::Times)
@@ -107,7 +112,6 @@ fn states(of: &Evidence) -> impl Iterator<Item = String> {
         .iter()
         .filter(|figure| figure.kind == FigureKind::State && figure.what != "on CPU");
     waits
-        .map(|figure| (figure.per_unit.difference(), &figure.what))
+        .map(|figure| (figure.per_unit.difference(), figure.what.clone()))
         .filter(move |(difference, _)| is_large(*difference))
-        .map(|(difference, what)| more(difference, what))
 }

@@ -106,6 +106,7 @@ fn time_is_told_for_a_unit_of_work_beside_that_of_the_baseline() {
 fn the_report_names_the_function_and_draws_where_time_goes() {
     let analysis = analyze(&results());
     let text = whole(&analysis);
+    let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         text.contains(
             "docker pinned syscall against native pinned: +20.0 ns in __seccomp_filter; its processes have THP_enabled 0 instead of 1"

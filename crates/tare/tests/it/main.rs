@@ -35,6 +35,7 @@ mod readers;
 mod roles;
 mod rooted;
 mod schemas;
+mod seeded;
 mod selftest;
 mod serve;
 mod slice_failures;
