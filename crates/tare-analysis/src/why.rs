@@ -4,7 +4,7 @@
 //! cell is its typical cost less 1, block by block; what a mechanism adds is its Shapley value, and what is left with all
 //! of them off is the rest ([`Design`]).
 
-use crate::run::{Analysis, BlockCost, Comparison, Estimate, Evidence, FEWEST_PAIRS, InKernel};
+use crate::run::{Analysis, BlockCost, Comparison, Estimate, Evidence, FEWEST_PAIRS, InKernel, Word};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::mechanism::{MECHANISMS, Mechanism, Switch};
@@ -38,7 +38,7 @@ pub struct Gap {
     /// Blocks that have a figure of each cell.
     pub blocks: usize,
     /// The cost over the baseline's, less 1; absent in under two blocks.
-    pub cost: Option<Estimate>,
+    pub gap: Option<Estimate>,
     /// What each mechanism adds to that, what adds most first.
     pub parts: Vec<Part>,
     /// What is left with all of them off.
@@ -68,6 +68,9 @@ pub struct Part {
     /// What the kernel spends on it in functions that do its work alone; absent where nobody looked, or where none is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_kernel: Option<InKernel>,
+    /// Whether that agrees with what was measured; absent where either is not known or the mechanism is not shown to add anything.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agreement: Option<Agreement>,
 }
 
 fn as_words<S: serde::Serializer>(switch: &Switch, serializer: S) -> Result<S::Ok, S::Error> {
@@ -90,23 +93,64 @@ impl Gap {
 }
 
 impl Part {
-    /// What a box without it would save, if that is shown.
+    /// What the box would save without it, if the mechanism is shown to cost something.
     pub fn saving(&self) -> Option<Estimate> {
         let amount = self.amount.filter(|amount| amount.has_part)?;
         amount.saves.filter(|saves| saves.low > 0.0)
     }
+}
 
-    /// Whether what was measured and what was seen in the kernel are the same within a fifth, or within what both leave open;
-    /// `None` if one of them is not known, or neither is shown to add anything.
-    pub fn agrees(&self) -> Option<bool> {
-        let (measured, seen) = (self.amount?.adds, self.in_kernel?);
-        let open = 2.0 * seen.standard_error;
-        let (low, high) = (seen.adds - open, seen.adds + open);
-        if low <= 0.0 && high >= 0.0 && measured.low <= 0.0 && measured.high >= 0.0 {
-            return None;
+/// What the kernel's functions and states of a mechanism say of what was measured; `None` if that is not shown.
+fn agreement(amount: Amount, seen: InKernel) -> Option<Agreement> {
+    let measured = amount.adds;
+    if !amount.has_part {
+        return None;
+    }
+    let open = 2.0 * seen.standard_error;
+    let sign = measured.value.signum();
+    // As if the mechanism added something.
+    let (low, high) = (sign * seen.adds - open, sign * seen.adds + open);
+    let (least, most) = if sign > 0.0 {
+        (measured.low, measured.high)
+    } else {
+        (-measured.high, -measured.low)
+    };
+    let is_close = (seen.adds - measured.value).abs() <= CLOSE * measured.value.abs();
+    Some(match () {
+        () if high < 0.0 => Agreement::Contradicts,
+        () if low <= 0.0 => Agreement::SeesNothing,
+        () if is_close || low <= most && high >= least => Agreement::Agrees,
+        () if high < least => Agreement::SeesPart,
+        () => Agreement::SeesMore,
+    })
+}
+
+/// What the kernel's own figure of a mechanism says of the measured one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Agreement {
+    /// The same within a fifth, or within what both leave open.
+    Agrees,
+    /// Less: what a mechanism makes others do is not in its functions.
+    SeesPart,
+    /// Nothing that is shown.
+    SeesNothing,
+    /// More than was measured.
+    SeesMore,
+    /// The opposite.
+    Contradicts,
+}
+
+impl Agreement {
+    /// As it is printed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees",
+            Self::SeesPart => "sees part",
+            Self::SeesNothing => "sees nothing",
+            Self::SeesMore => "sees more",
+            Self::Contradicts => "contradicts",
         }
-        let is_close = (seen.adds - measured.value).abs() <= CLOSE * measured.value.abs();
-        Some(is_close || low <= measured.high && high >= measured.low)
     }
 }
 
@@ -120,9 +164,10 @@ pub struct Amount {
     pub adds: Estimate,
     /// Over the gap; absent if there are no shares.
     pub share: Option<Estimate>,
-    /// Over the whole cost: what a box without it would save; absent if there are no shares.
+    /// What the box would save of its whole cost without it: by the cell that lacks this mechanism alone, else as the mean over
+    /// all orders.
     pub saves: Option<Estimate>,
-    /// Whether it is shown to have part in the gap: there are shares, and the p value of adding nothing is under 5 %, that of
+    /// Whether it is shown to add something, or to take something off: the p value of adding nothing is under 5 %, that of
     /// mechanisms after Holm's correction for all of the gap.
     pub has_part: bool,
 }
@@ -142,7 +187,7 @@ pub struct Switched {
     pub platform: PlatformPath,
     pub provisioning: Provisioning,
     /// Its cost over the baseline's, less 1.
-    pub cost: Option<Estimate>,
+    pub gap: Option<Estimate>,
 }
 
 /// Why a gap is not shared out.
@@ -151,6 +196,8 @@ pub struct Switched {
 pub enum NoShares {
     /// Under ten blocks have all cells.
     TooFewBlocks,
+    /// A cell has no verdict: the report gives the reasons.
+    NoVerdict,
     /// Whether it costs more or less than the baseline is not shown.
     NoGap,
 }
@@ -175,13 +222,25 @@ pub(crate) fn gaps(analysis: &Analysis) -> Vec<Gap> {
         };
         (!corners.iter().any(has_it)).then(|| gap(analysis, whole, &corners))?
     };
-    analysis.comparisons.iter().filter_map(gap_of).collect()
+    let mut all: Vec<Gap> = analysis.comparisons.iter().filter_map(gap_of).collect();
+    // A box by quota has one answer: that in which the quota is a mechanism too.
+    let has_quota = |gap: &Gap| gap.parts.iter().any(|part| part.off_by == Switch::Pinning);
+    let by_quota: Vec<Cell> = all
+        .iter()
+        .filter(|gap| has_quota(gap))
+        .map(|gap| gap.cell.clone())
+        .collect();
+    all.retain(|gap| has_quota(gap) || !by_quota.contains(&gap.cell));
+    all.sort_by_key(|gap| gap.no_shares.is_some());
+    all
 }
 
 /// A kind of box with what it costs, block by block; the baseline itself has nothing to be compared with.
 struct Corner<'a> {
     kind: &'a BoxKind,
     course: Option<&'a [BlockCost]>,
+    /// Whether its cost has a verdict.
+    is_judged: bool,
 }
 
 impl Corner<'_> {
@@ -202,11 +261,13 @@ fn corners<'a>(analysis: &'a Analysis, whole: &'a Comparison) -> Vec<Corner<'a>>
     let baseline = Corner {
         kind: &whole.baseline.kind,
         course: None,
+        is_judged: true,
     };
     compared
         .map(|of| Corner {
             kind: &of.cell.kind,
             course: Some(&of.course),
+            is_judged: of.word() != Word::None,
         })
         .chain([baseline])
         .collect()
@@ -243,7 +304,10 @@ fn gap(analysis: &Analysis, whole: &Comparison, corners: &[Corner<'_>]) -> Optio
     let design = Design::of(switched.len(), &sets)?;
     let names: Vec<Mechanism> = switched.iter().map(|i| MECHANISMS[*i]).collect();
     let in_block = |of: &BlockCost| cells.iter().map(|cell| cell.gap_in(of.block)).collect();
-    let gaps = Gaps::new(&design, whole.course.iter().filter_map(in_block).collect())?;
+    let by_block = whole.course.iter().filter_map(in_block).collect();
+    // As the report widens the interval of the cost.
+    let paired = whole.primary().and_then(|metric| metric.paired.as_ref());
+    let gaps = Gaps::new(&design, by_block, paired.map_or(1.0, |paired| paired.widening))?;
     let evidence = analysis.evidence_between(&whole.cell, &whole.baseline);
     Some(shared_out(whole, &cells, &gaps, &names, evidence.as_ref()))
 }
@@ -252,17 +316,33 @@ fn estimate(of: TEstimate) -> Option<Estimate> {
     Estimate::new(of.mean, of.interval)
 }
 
-fn amount(added: Added, has_shares: bool) -> Option<Amount> {
-    let of = |share: Option<Share>| {
-        let share = share.filter(|_| has_shares)?;
+fn amount(added: Added, no_shares: Option<NoShares>) -> Option<Amount> {
+    // What a mechanism adds may be shown where the gap is not: another may make up for it.
+    let is_judged = matches!(no_shares, None | Some(NoShares::NoGap));
+    let of = |share: Option<Share>, is_known: bool| {
+        let share = share.filter(|_| is_known)?;
         Estimate::new(share.share, share.interval)
     };
     Some(Amount {
         adds: estimate(added.adds)?,
-        share: of(added.share),
-        saves: of(added.of_cost),
-        has_part: has_shares && added.has_part(),
+        share: of(added.share, no_shares.is_none()),
+        saves: of(added.saves, is_judged),
+        has_part: is_judged && added.has_part(),
     })
+}
+
+/// Why there are no shares, if there are none: what the report does not judge has none.
+fn no_shares(whole: &Comparison, corners: &[&Corner<'_>], gaps: &Gaps<'_>) -> Option<NoShares> {
+    let is_open = whole
+        .ratio()
+        .is_none_or(|cost| cost.low <= 1.0 && cost.high >= 1.0);
+    if gaps.blocks() < FEWEST_PAIRS {
+        Some(NoShares::TooFewBlocks)
+    } else if corners.iter().any(|corner| !corner.is_judged) {
+        Some(NoShares::NoVerdict)
+    } else {
+        (is_open || !gaps.is_shown()).then_some(NoShares::NoGap)
+    }
 }
 
 fn shared_out(
@@ -272,18 +352,21 @@ fn shared_out(
     mechanisms: &[Mechanism],
     evidence: Option<&Evidence>,
 ) -> Gap {
-    let no_shares = if gaps.blocks() < FEWEST_PAIRS {
-        Some(NoShares::TooFewBlocks)
-    } else {
-        (!gaps.is_shown()).then_some(NoShares::NoGap)
-    };
-    let amount = |added: Option<Added>| amount(added?, no_shares.is_none());
-    let part = |(mechanism, added): (&Mechanism, Option<Added>)| Part {
-        mechanism: mechanism.name,
-        off_by: mechanism.switch,
-        remedy: mechanism.remedy,
-        amount: amount(added),
-        in_kernel: evidence.and_then(|evidence| evidence.of_mechanism(mechanism)),
+    let no_shares = no_shares(whole, corners, gaps);
+    let amount = |added: Option<Added>| amount(added?, no_shares);
+    let part = |(mechanism, added): (&Mechanism, Option<Added>)| {
+        let amount = amount(added);
+        let in_kernel = evidence.and_then(|evidence| evidence.of_mechanism(mechanism));
+        Part {
+            mechanism: mechanism.name,
+            off_by: mechanism.switch,
+            remedy: mechanism.remedy,
+            amount,
+            in_kernel,
+            agreement: amount
+                .zip(in_kernel)
+                .and_then(|(amount, seen)| agreement(amount, seen)),
+        }
     };
     let mut parts: Vec<Part> = mechanisms.iter().zip(gaps.factors()).map(part).collect();
     let size = |part: &Part| {
@@ -295,7 +378,7 @@ fn shared_out(
         cell: whole.cell.clone(),
         baseline: whole.baseline.clone(),
         blocks: gaps.blocks(),
-        cost: gaps.gap().and_then(estimate),
+        gap: gaps.gap().and_then(estimate),
         parts,
         rest: amount(gaps.rest()),
         interactions: interactions(gaps, mechanisms),
@@ -303,7 +386,7 @@ fn shared_out(
         cells: corners
             .iter()
             .zip(gaps.cells())
-            .map(|(corner, cost)| switched(corner, cost))
+            .map(|(corner, gap)| switched(corner, gap))
             .collect(),
     }
 }
@@ -320,10 +403,10 @@ fn interactions(gaps: &Gaps<'_>, mechanisms: &[Mechanism]) -> Vec<Interaction> {
     pairs.filter_map(told).collect()
 }
 
-fn switched(corner: &Corner<'_>, cost: Option<TEstimate>) -> Switched {
+fn switched(corner: &Corner<'_>, gap: Option<TEstimate>) -> Switched {
     Switched {
         platform: corner.kind.platform.clone(),
         provisioning: corner.kind.provisioning,
-        cost: cost.and_then(estimate),
+        gap: gap.and_then(estimate),
     }
 }

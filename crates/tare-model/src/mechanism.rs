@@ -34,7 +34,7 @@ pub const MECHANISMS: [Mechanism; 9] = [
             off: "off",
         },
         functions: &["seccomp", "__secure_computing", "syscall_trace_enter"],
-        remedy: "use a shorter seccomp profile; none at all gives up its protection",
+        remedy: "run it without a seccomp filter, which gives up its protection",
         ..PLAIN
     },
     Mechanism {
@@ -44,7 +44,7 @@ pub const MECHANISMS: [Mechanism; 9] = [
             off: "all",
         },
         functions: &["cap_capable", "ns_capable"],
-        remedy: "grant it more capabilities; all of them give up its protection",
+        remedy: "grant it all capabilities, which gives up their protection",
         ..PLAIN
     },
     Mechanism {

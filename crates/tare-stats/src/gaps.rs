@@ -10,6 +10,8 @@ pub struct Gaps<'a> {
     by_block: Vec<Vec<f64>>,
     /// The gaps with all factors on.
     whole: Vec<f64>,
+    /// By how much autocorrelation widens the interval of the gap, and so all others.
+    widening: f64,
     is_shown: bool,
 }
 
@@ -19,29 +21,31 @@ pub struct Added {
     pub adds: TEstimate,
     /// Absent unless the gap is shown.
     pub share: Option<Share>,
-    /// The same of the whole cost, which is 1 more than the gap.
-    pub of_cost: Option<Share>,
+    /// What the cell with all factors on saves of its whole cost, which is 1 more than the gap, without this: by the cell that
+    /// lacks this factor alone, and where the design has none, as the mean over all orders.
+    pub saves: Option<Share>,
     /// Two-sided p value of adding nothing; that of a factor is corrected for all factors (Holm).
     p: f64,
 }
 
 impl Added {
-    /// Whether it is shown to have part in the gap.
+    /// Whether it is shown to add something, or to take something off.
     pub fn has_part(&self) -> bool {
-        self.share.is_some() && self.p < 1.0 - LEVEL
+        self.p < 1.0 - LEVEL
     }
 }
 
 impl<'a> Gaps<'a> {
     /// `None` if a block does not have one gap for each cell.
-    pub fn new(design: &'a Design, by_block: Vec<Vec<f64>>) -> Option<Self> {
+    pub fn new(design: &'a Design, by_block: Vec<Vec<f64>>, widening: f64) -> Option<Self> {
         let is_complete = by_block.iter().all(|block| block.len() == design.cells().len());
         let whole = is_complete.then(|| of_set(design, &by_block, design.all_on()))?;
-        let is_shown = t_estimate(&whole, LEVEL, 1.0).is_some_and(|gap| !gap.interval.contains(0.0));
+        let is_shown = t_estimate(&whole, LEVEL, widening).is_some_and(|gap| !gap.interval.contains(0.0));
         Some(Self {
             design,
             by_block,
             whole,
+            widening,
             is_shown,
         })
     }
@@ -53,7 +57,7 @@ impl<'a> Gaps<'a> {
 
     /// The gap with all factors on; `None` in under two blocks.
     pub fn gap(&self) -> Option<TEstimate> {
-        t_estimate(&self.whole, LEVEL, 1.0)
+        self.estimate(&self.whole)
     }
 
     /// Whether the interval of the gap excludes 0: only then there are shares of it.
@@ -63,13 +67,23 @@ impl<'a> Gaps<'a> {
 
     /// The gap of each cell, in the order of the design.
     pub fn cells(&self) -> impl Iterator<Item = Option<TEstimate>> {
-        let gaps = |place| t_estimate(&of_cell(&self.by_block, place), LEVEL, 1.0);
+        let gaps = |place| self.estimate(&of_cell(&self.by_block, place));
         (0..self.design.cells().len()).map(gaps)
     }
 
     /// What each factor adds: its Shapley value. `None` if the design does not separate it from others.
     pub fn factors(&self) -> Vec<Option<Added>> {
-        let factor = |factor| self.added(&self.weighted(&self.design.value(factor)?));
+        let factor = |factor| {
+            let part = self.weighted(&self.design.value(factor)?);
+            let without = of_set(self.design, &self.by_block, self.design.all_on() & !(1 << factor));
+            let saved: Vec<f64> = self
+                .whole
+                .iter()
+                .zip(&without)
+                .map(|(with, without)| with - without)
+                .collect();
+            self.added(&part, if saved.is_empty() { &part } else { &saved })
+        };
         let factors: Vec<Option<Added>> = (0..self.design.factors()).map(factor).collect();
         let p_values: Vec<Option<f64>> = factors.iter().map(|of| of.map(|added| added.p)).collect();
         let corrected = factors.into_iter().zip(holm(&p_values));
@@ -80,23 +94,28 @@ impl<'a> Gaps<'a> {
 
     /// What is left with all factors off.
     pub fn rest(&self) -> Option<Added> {
-        self.added(&of_set(self.design, &self.by_block, 0))
+        let rest = of_set(self.design, &self.by_block, 0);
+        self.added(&rest, &rest)
     }
 
     /// What two factors add together beyond the sum of each. `None` if the design does not show it.
     pub fn interaction(&self, one: usize, other: usize) -> Option<TEstimate> {
         let weights = self.design.interaction(one, other)?;
-        t_estimate(&self.weighted(&weights), LEVEL, 1.0)
+        self.estimate(&self.weighted(&weights))
     }
 
-    fn added(&self, part: &[f64]) -> Option<Added> {
-        let adds = t_estimate(part, LEVEL, 1.0)?;
-        let of = |whole: &[f64]| self.is_shown.then(|| share(part, whole, LEVEL)).flatten();
+    fn estimate(&self, values: &[f64]) -> Option<TEstimate> {
+        t_estimate(values, LEVEL, self.widening)
+    }
+
+    fn added(&self, part: &[f64], saved: &[f64]) -> Option<Added> {
+        let adds = self.estimate(part)?;
+        let of = |part: &[f64], whole: &[f64]| share(part, whole, LEVEL, self.widening);
         let costs: Vec<f64> = self.whole.iter().map(|gap| 1.0 + gap).collect();
         Some(Added {
             adds,
-            share: of(&self.whole),
-            of_cost: of(&costs),
+            share: self.is_shown.then(|| of(part, &self.whole)).flatten(),
+            saves: of(saved, &costs),
             p: adds.p_zero()?,
         })
     }
@@ -141,7 +160,7 @@ mod tests {
     #[test]
     fn parts_add_up_to_the_gap_and_shares_to_one() {
         let design = Design::of(2, &[0, 1, 2, 3]).unwrap();
-        let gaps = Gaps::new(&design, blocks()).unwrap();
+        let gaps = Gaps::new(&design, blocks(), 1.0).unwrap();
         let parts = added(&gaps);
         let adds: f64 = parts.iter().map(|part| part.adds.mean).sum();
         let shares: f64 = parts.iter().map(|part| part.share.unwrap().share).sum();
@@ -160,7 +179,7 @@ mod tests {
         for (block, gap) in blocks.iter_mut().zip([0.1, -0.1].into_iter().cycle()) {
             block[3] = gap;
         }
-        let gaps = Gaps::new(&design, blocks).unwrap();
+        let gaps = Gaps::new(&design, blocks, 1.0).unwrap();
         assert!(!gaps.is_shown());
         assert!(
             added(&gaps)
@@ -180,7 +199,12 @@ mod tests {
                 let [one, other] = t.map(|t| t + sign * unit);
                 vec![1000.0, 1000.0 + one, 1000.0 + other, 1000.0 + one + other]
             };
-            let gaps = Gaps::new(&design, [1.0, -1.0].repeat(3).into_iter().map(block).collect()).unwrap();
+            let gaps = Gaps::new(
+                &design,
+                [1.0, -1.0].repeat(3).into_iter().map(block).collect(),
+                1.0,
+            )
+            .unwrap();
             let parts = gaps.factors().into_iter().map(|part| part.unwrap());
             parts
                 .map(|part| (!part.adds.interval.contains(0.0), part.has_part()))
@@ -193,6 +217,6 @@ mod tests {
     #[test]
     fn a_block_without_all_cells_is_refused() {
         let design = Design::of(2, &[0, 1, 2, 3]).unwrap();
-        assert!(Gaps::new(&design, vec![vec![0.1; 3]]).is_none());
+        assert!(Gaps::new(&design, vec![vec![0.1; 3]], 1.0).is_none());
     }
 }

@@ -44,12 +44,14 @@ pub struct Share {
 /// The share of a whole from pairs (`part[i]`, `whole[i]`), with the interval of Fieller's theorem: all r for which the
 /// mean of part - r whole is not told apart from 0 by its t interval (Fieller, Some problems in interval estimation, 1954).
 ///
+/// `widening` multiplies the half-widths of these t intervals.
+///
 /// `None` where the whole is not told apart from 0: any share would do.
-pub fn share(part: &[f64], whole: &[f64], level: f64) -> Option<Share> {
+pub fn share(part: &[f64], whole: &[f64], level: f64, widening: f64) -> Option<Share> {
     if part.len() != whole.len() {
         return None;
     }
-    let quantile = t_quantile(f64::midpoint(1.0, level), part.len().checked_sub(1)?)?;
+    let quantile = widening * t_quantile(f64::midpoint(1.0, level), part.len().checked_sub(1)?)?;
     let of_error = quantile * quantile / count(part);
     let (mean_part, mean_whole) = (mean(part)?, mean(whole)?);
     let off = |values: &[f64], mean: f64| values.iter().map(|v| v - mean).collect::<Vec<f64>>();
@@ -82,7 +84,7 @@ mod tests {
     fn a_share_ends_where_the_rest_is_not_told_apart_from_nought() {
         let part = [0.24, 0.26, 0.22, 0.27, 0.25, 0.23];
         let whole = [0.25, 0.29, 0.24, 0.26, 0.27, 0.25];
-        let told = share(&part, &whole, 0.95).unwrap();
+        let told = share(&part, &whole, 0.95, 1.0).unwrap();
         for end in [told.interval.low, told.interval.high] {
             let rest: Vec<f64> = part.iter().zip(whole).map(|(p, w)| p - end * w).collect();
             let interval = t_estimate(&rest, 0.95, 1.0).unwrap().interval;
@@ -94,9 +96,9 @@ mod tests {
 
     #[test]
     fn there_is_no_share_of_what_is_not_shown() {
-        assert_eq!(share(&[0.1, 0.2, 0.1], &[0.1, -0.1, 0.05], 0.95), None);
-        assert_eq!(share(&[0.1], &[0.1], 0.95), None);
-        assert_eq!(share(&[0.1, 0.2], &[0.1], 0.95), None);
-        assert_eq!(share(&[f64::NAN, 0.2], &[0.1, 0.1], 0.95), None);
+        assert_eq!(share(&[0.1, 0.2, 0.1], &[0.1, -0.1, 0.05], 0.95, 1.0), None);
+        assert_eq!(share(&[0.1], &[0.1], 0.95, 1.0), None);
+        assert_eq!(share(&[0.1, 0.2], &[0.1], 0.95, 1.0), None);
+        assert_eq!(share(&[f64::NAN, 0.2], &[0.1, 0.1], 0.95, 1.0), None);
     }
 }

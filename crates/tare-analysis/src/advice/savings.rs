@@ -28,14 +28,6 @@ pub(super) fn all(analysis: &Analysis) -> Vec<Saving> {
     let is_worth = |saving: &Saving| saving.saves.value >= margin;
     let mut all: Vec<Saving> = real.flat_map(of_gap).filter(is_worth).collect();
     all.sort_by(|a, b| b.saves.value.total_cmp(&a.saves.value));
-    // A cell by quota is compared with two baselines, and so are its mechanisms.
-    let mut known = Vec::new();
-    all.retain(|saving| {
-        let key = (saving.cell.clone(), saving.mechanism);
-        let is_new = !known.contains(&key);
-        known.push(key);
-        is_new
-    });
     all
 }
 

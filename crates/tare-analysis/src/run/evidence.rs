@@ -25,6 +25,9 @@ pub struct Evidence {
     pub figures: Vec<Figure>,
     /// Functions in which the CPU was found, those that differ and what differs most first.
     pub functions: Vec<Function>,
+    /// Whether probes saw no task of one of both at work: then there are no figures.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_blind: bool,
     /// Settings of processes that differ; absent on a side where the kernel has none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub settings: Vec<Setting>,
@@ -228,20 +231,22 @@ fn beside(baseline: &EvidenceRecord, cell: &EvidenceRecord) -> Evidence {
         let [baseline, cell] = both(set)?.map(|look| look.per_unit(look.wall_ns));
         Some((set, Beside { baseline, cell }))
     };
-    let looks = ProbeSet::ALL.into_iter().filter_map(both);
+    let is_blind = [baseline, cell].iter().any(|record| sees_nothing(record));
+    let looks = ProbeSet::ALL.into_iter().filter_map(both).filter(|_| !is_blind);
     let mut figures: Vec<Figure> = looks.flat_map(figures).collect();
     figures.sort_by(|a, b| {
         let size = |figure: &Figure| figure.per_unit.difference().abs();
         let group = |figure: &Figure| figure.kind == FigureKind::Count;
         group(a).cmp(&group(b)).then(size(b).total_cmp(&size(a)))
     });
-    let stacks = both(ProbeSet::Stacks);
+    let stacks = both(ProbeSet::Stacks).filter(|_| !is_blind);
     Evidence {
         cell: cell.cell.clone(),
         baseline: baseline.cell.clone(),
         unit_ns: ProbeSet::ALL.into_iter().filter_map(unit_ns).collect(),
         figures,
         functions: stacks.map(functions).unwrap_or_default(),
+        is_blind,
         settings: settings(baseline, cell),
         lost: [baseline, cell]
             .iter()
@@ -253,6 +258,11 @@ fn beside(baseline: &EvidenceRecord, cell: &EvidenceRecord) -> Evidence {
             cell: cell.clone(),
         }),
     }
+}
+
+/// Whether a cell was looked at and none of its tasks was ever on a CPU: its cgroup is not the one that was looked for.
+fn sees_nothing(record: &EvidenceRecord) -> bool {
+    times(record).is_some_and(|look| look.seen.times.get(&State::OnCpu).is_none_or(|of| of.n == 0))
 }
 
 fn settings(baseline: &EvidenceRecord, cell: &EvidenceRecord) -> Vec<Setting> {

@@ -109,7 +109,7 @@ fn panel(state: State, [baseline, cell]: [&Histogram; 2], (x, y): (f64, f64)) ->
     };
     let step = |i: usize| format!("V{}H{}", px(high(baseline, i)), px(at(i + 1)));
     Some(Panel {
-        title: format!("{}: {} (baseline {})", state.name(), cell.n, baseline.n),
+        title: format!("{}: {} stretches (baseline {})", state.name(), cell.n, baseline.n),
         title_y: px(top - 7.0),
         left: px(x),
         width: PANEL,

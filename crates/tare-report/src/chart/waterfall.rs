@@ -8,7 +8,7 @@ use crate::words::why::ratio_of;
 use tare_analysis::Estimate;
 use tare_analysis::why::{Amount, Gap};
 
-pub(super) const CAPTION: &str = "From the baseline's cost (1) to that of the platform: what each mechanism adds, the rest, and the 95 % interval of each step at its end.";
+pub(super) const CAPTION: &str = "From the baseline's cost (1) to that of the platform: what each mechanism adds, the rest, and the 95 % interval of each step at its end. Orange adds, blue takes off, olive is not shown to do either.";
 
 /// The height of a bar.
 const BAR: f64 = 12.0;
@@ -120,7 +120,7 @@ fn steps(gap: &Gap) -> Option<Vec<Step>> {
     steps.push(Step {
         name: gap.cell.kind.platform.to_string(),
         from: 0.0,
-        adds: gap.cost?,
+        adds: gap.gap?,
         class: "none",
     });
     Some(steps)
@@ -132,7 +132,13 @@ fn panel(gap: &Gap, steps: &[Step], left: f64, y: &mut f64) -> Panel {
     let rows = steps.iter().zip(tops(*y));
     Panel {
         rows: rows.map(|(step, at)| row(step, &scale, at)).collect(),
-        frame: Frame::of(&gap.cell.to_string(), &scale, left, steps.len(), y),
+        frame: Frame::of(
+            &format!("{} against {}", gap.cell, gap.baseline.kind),
+            &scale,
+            left,
+            steps.len(),
+            y,
+        ),
     }
 }
 

@@ -25,6 +25,9 @@ pub fn advice(analysis: &Analysis, advice: &Advice, place: Where<'_>) -> Documen
         Section::new("Platform by workload")
             .list(answer(analysis, &advice.settings))
             .picture(Picture::heat(analysis)),
+        Section::new("What boxes would save")
+            .about("Mechanisms that are shown to cost something: what the box would save of its whole cost without them, by a cell that lacks this one alone where there is one, else as the mean over all orders of switching. Savings under the margin are omitted.")
+            .table(savings(&advice.savings)),
         Section::new("Ranking by your weights").list(advice.settings.iter().filter_map(by_weights).collect()),
         Section::detail("Platforms side by side")
             .about("Cheapest first; differences are relative to the baseline. Next to the cost: the mean including stalls, the 99th percentile of latencies and the noise, each over the baseline's; start-up latency and idle memory of a single box, as medians over its boxes.")
@@ -32,9 +35,6 @@ pub fn advice(analysis: &Analysis, advice: &Advice, place: Where<'_>) -> Documen
         Section::new("Pinned or by quota")
             .about("Both over the baseline, pinned without a quota. One is called cheaper only if the verdicts show it.")
             .table(pinning(&advice.pinning)),
-        Section::new("What boxes would save")
-            .about("Mechanisms that are shown to cost something, by cells with and without them: what their boxes would save of their whole cost.")
-            .table(savings(&advice.savings)),
         Section::new("The smallest size").about("The smallest size at which a platform costs no more than at the largest, within the margin.").table(sizes(&advice.sizes)),
         Section::new("Best practices of studies, checked against these data").table(rules(&advice.rules)),
         Section::new("Not measured").list(missing.collect()),
@@ -114,11 +114,13 @@ fn sentence(analysis: &Analysis, setting: &Setting) -> String {
             .collect::<Vec<_>>()
             .join(", ")
     };
-    let equal = names(of(&[Word::Equal]));
+    let equal = of(&[Word::Equal]);
     if !equal.is_empty() {
         let within = margin(analysis.study.protocol.margin);
+        let verb = if equal.len() == 1 { "costs" } else { "cost" };
         parts.push(format!(
-            "{equal} costs as much as {} within {within}",
+            "{} {verb} as much as {} within {within}",
+            names(equal),
             analysis.study.baseline
         ));
     }
@@ -133,6 +135,9 @@ fn sentence(analysis: &Analysis, setting: &Setting) -> String {
     let without = names(of(&[Word::None]));
     if !without.is_empty() {
         parts.push(format!("no verdict on {without}"));
+    }
+    if real(setting).next().is_none() {
+        parts.push("only emulated machines were measured, which say nothing about real ones".to_owned());
     }
     format!("{}: {}", setting_name(setting), parts.join("; "))
 }

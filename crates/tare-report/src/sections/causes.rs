@@ -55,7 +55,7 @@ fn time(nanoseconds: f64) -> Cell {
 }
 
 fn figures(evidence: &[Evidence]) -> Table {
-    let mut table = Table::new("evidence", 6, columns("what"));
+    let mut table = Table::new("evidence", 5, columns("what"));
     for of in evidence {
         let (counts, times): (Vec<_>, Vec<_>) = of
             .figures
@@ -86,7 +86,7 @@ fn functions(evidence: &[Evidence]) -> Table {
         "standard error",
         "of the difference, by the number of samples",
     ));
-    let mut table = Table::new("functions", 6, columns);
+    let mut table = Table::new("functions", 5, columns);
     for of in evidence {
         for function in of.functions.iter().take(MOST) {
             let mut row = row(of, &function.name, function.per_unit, time);

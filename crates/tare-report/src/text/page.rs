@@ -136,6 +136,8 @@ fn in_ascii(text: &str) -> Cow<'_, str> {
             '┊' => plain.push(':'),
             '●' => plain.push('o'),
             '…' => plain.push('~'),
+            '·' => plain.push('-'),
+            '±' => plain.push_str("+-"),
             other => plain.extend(other.escape_default()),
         }
     }

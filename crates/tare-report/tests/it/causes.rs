@@ -109,13 +109,13 @@ fn the_report_names_the_function_and_draws_where_time_goes() {
     let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         text.contains(
-            "docker pinned syscall against native pinned: +20.0 ns in __seccomp_filter; its processes have THP_enabled 0 instead of 1"
+            "docker pinned syscall against native pinned: +20.0 ns (20 %) in __seccomp_filter; its processes have THP_enabled 0 instead of 1"
         ),
         "{text}"
     );
     let answer = tare_report::text::answer(&analysis, tare_report::text::Where::default(), unwrapped());
     assert!(
-        answer.contains("why    docker pinned syscall +20.0 ns in __seccomp_filter"),
+        answer.contains("why    docker pinned syscall +20.0 ns (20 %) in __seccomp_filter"),
         "{answer}"
     );
     assert!(text.contains("page faults") && !text.contains("forks"), "{text}");
@@ -124,6 +124,6 @@ fn the_report_names_the_function_and_draws_where_time_goes() {
         page.contains("cell slower-") && page.contains("__secc"),
         "no flame graph"
     );
-    assert!(page.contains("on CPU: 10 (baseline 10)"), "no histogram");
+    assert!(page.contains("on CPU: 10 stretches (baseline 10)"), "no histogram");
     assert!(!page.contains("<hostile>"));
 }

@@ -122,7 +122,7 @@ impl Platform {
             };
             design.cells().iter().zip(&own).map(gap).collect()
         };
-        Gaps::new(design, (0..blocks).map(in_block).collect())
+        Gaps::new(design, (0..blocks).map(in_block).collect(), 1.0)
     }
 
     /// By how much each of the three parts of noise is multiplied.

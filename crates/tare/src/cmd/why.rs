@@ -153,8 +153,9 @@ fn tell(args: &WhyArgs, file: &Path, analysis: &Analysis) -> anyhow::Result<()> 
     let found = why(analysis);
     anyhow::ensure!(
         !found.gaps.is_empty(),
-        "{} has no platform both with and without its mechanisms: measure one, as in 'tare why docker -w syscall'",
-        out::path(file)
+        "{} has no platform both with and without its mechanisms: measure one, as in 'tare why docker -w syscall'; 'tare report {} --details' shows what probes saw",
+        out::path(file),
+        out::word(&file.display().to_string())
     );
     let mut document = sections::why(analysis, &found);
     if args.forms.prints_other() {

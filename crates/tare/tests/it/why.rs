@@ -43,7 +43,7 @@ fn each_mechanism_has_its_share_and_they_add_up() {
     let [gap] = &told["gaps"].as_array().unwrap()[..] else {
         panic!("{told}")
     };
-    holds(&gap["cost"], 0.25);
+    holds(&gap["gap"], 0.25);
     for (off_by, adds) in [("seccomp=off", 0.2), ("network=host", 0.05)] {
         holds(&part(gap, off_by)["adds"], adds);
         holds(&part(gap, off_by)["share"], adds / 0.25);
@@ -52,7 +52,7 @@ fn each_mechanism_has_its_share_and_they_add_up() {
     let value = |of: &Value| of["adds"]["value"].as_f64().unwrap();
     let sum = value(part(gap, "seccomp=off")) + value(part(gap, "network=host")) + value(&gap["rest"]);
     assert!(
-        (sum - gap["cost"]["value"].as_f64().unwrap()).abs() < 1e-9,
+        (sum - gap["gap"]["value"].as_f64().unwrap()).abs() < 1e-9,
         "{gap}"
     );
     // The same of the file, in words and as a page with its picture.
@@ -133,7 +133,7 @@ fn the_filter_of_a_real_container_is_all_that_its_system_calls_cost() {
     if can_probe() {
         // What the kernel's own functions take of it, and what the way past them does not.
         let seen = &part(gap, "seccomp=off")["in_kernel"]["adds"];
-        let ratio = seen.as_f64().unwrap() / gap["cost"]["value"].as_f64().unwrap();
+        let ratio = seen.as_f64().unwrap() / gap["gap"]["value"].as_f64().unwrap();
         assert!((0.5..1.5).contains(&ratio), "{ratio} of {gap}");
     }
 }

@@ -3,7 +3,7 @@
 use super::super::page::{Page, Style};
 use crate::show::{change_interval, cost_change};
 use crate::words::{around, causes, why};
-use tare_analysis::{Analysis, Estimate, Word};
+use tare_analysis::{Analysis, Comparison, Estimate, Flag, Word};
 use tare_model::study::Cell;
 
 /// Where the words of these lines begin.
@@ -26,7 +26,7 @@ fn causes(analysis: &Analysis) -> String {
     let is_slower = |cell: &Cell| {
         analysis
             .asked()
-            .any(|c| c.cell == *cell && c.word() == Word::Slower)
+            .any(|c| c.cell == *cell && (c.word() == Word::Slower || has_slow_moments(c)))
     };
     let shares = why::brief(analysis.gaps.iter().filter(|gap| is_slower(&gap.cell)));
     let is_variant = |cell: &Cell| {
@@ -42,6 +42,14 @@ fn causes(analysis: &Analysis) -> String {
         .filter(|words| !words.is_empty())
         .collect::<Vec<_>>()
         .join("; ")
+}
+
+/// Whether its mean cost is beyond its typical one: throttled, stopped or waiting now and then.
+fn has_slow_moments(comparison: &Comparison) -> bool {
+    let flags = comparison.primary().map_or(&[][..], |metric| &metric.flags);
+    flags
+        .iter()
+        .any(|flag| matches!(flag, Flag::TailOfSlices { mean_cost } if *mean_cost > 1.0))
 }
 
 /// The baseline by quota over the same by set: what the quota itself costs, where that is shown,
