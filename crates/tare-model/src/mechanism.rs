@@ -68,7 +68,7 @@ pub const MECHANISMS: [Mechanism; 9] = [
         ..PLAIN
     },
     Mechanism {
-        name: "network of its own",
+        name: "own network",
         switch: Switch::Option {
             key: "network",
             off: "host",
@@ -78,7 +78,7 @@ pub const MECHANISMS: [Mechanism; 9] = [
         ..PLAIN
     },
     Mechanism {
-        name: "file system of its own",
+        name: "own file system",
         switch: Switch::Option {
             key: "storage",
             off: "volume",
