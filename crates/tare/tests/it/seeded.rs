@@ -18,16 +18,13 @@ type Seed = (&'static str, &'static [&'static str], &'static [&'static str]);
 /// Commands of which the shell's own words are all the work; `/seed` is in boxes with a seed alone.
 const WORKS: &str =
     "n=30000; if [ -e /seed ]; then n=45000; fi; i=0; while [ $i -lt $n ]; do i=$((i+1)); done";
-const OPENS: &str = "n=200; if [ -e /seed ]; then n=600; fi; i=0; \
-    while [ $i -lt $n ]; do : < /proc/self/maps; i=$((i+1)); done";
 const FORKS: &str =
     "n=5; if [ -e /seed ]; then n=30; fi; i=0; while [ $i -lt $n ]; do (true); i=$((i+1)); done";
 
-const SEEN: [Seed; 12] = [
+const SEEN: [Seed; 10] = [
     ("filter=20", &["-w", "syscall"], &["seccomp"]),
     ("filter=200", &["-w", "syscall"], &["seccomp"]),
     ("small-pages", &["-w", "stream"], &["page_fault"]),
-    ("filter=200", &["-w", "switch"], &["seccomp"]),
     ("quota=10000", &["-w", "syscall"], &["throttled"]),
     ("disk=200", &["-w", "fsync"], &["disk wait"]),
     ("frozen", &["-w", "fibonacci"], &["frozen"]),
@@ -42,7 +39,6 @@ const SEEN: [Seed; 12] = [
         &["--with-libraries", "--", "sh", "-c", WORKS],
         &["outside the kernel"],
     ),
-    ("file", &["--with-libraries", "--", "sh", "-c", OPENS], &[" in "]),
     ("file", &["--with-libraries", "--", "sh", "-c", FORKS], &["sleep"]),
 ];
 
@@ -66,11 +62,9 @@ fn planted(tare: &Tare, plant: &str, args: &[&str]) -> Ended {
 fn first_named(tare: &Tare) -> String {
     let report = tare.ok("report r.jsonl --markdown").stdout;
     let (_, behind) = report.split_once("against native pinned: ").unwrap_or_default();
-    behind
-        .split([',', ';', '\n'])
-        .next()
-        .unwrap_or_default()
-        .to_owned()
+    let first = behind.split([',', ';', '\n']).next().unwrap_or_default();
+    // Markdown hides the signs that mean something to it.
+    first.replace('\\', "")
 }
 
 #[test]
