@@ -5,7 +5,7 @@ use crate::words::causes::seconds;
 use tare_analysis::Evidence;
 use tare_model::evidence::{Histogram, State};
 
-pub(super) const CAPTION: &str = "Share of stretches by their length (powers of two of a nanosecond): of the box as bars, of the baseline as an outline.";
+pub(super) const CAPTION: &str = "Share of stretches by their length (powers of two of a nanosecond): of the box as bars, of the baseline as an outline. Their numbers stand above.";
 
 /// Those that are drawn, one beside the other.
 const STATES: [State; 4] = [State::OnCpu, State::RunQueue, State::Sleep, State::Throttled];
@@ -109,7 +109,7 @@ fn panel(state: State, [baseline, cell]: [&Histogram; 2], (x, y): (f64, f64)) ->
     };
     let step = |i: usize| format!("V{}H{}", px(high(baseline, i)), px(at(i + 1)));
     Some(Panel {
-        title: format!("{}: {} stretches (baseline {})", state.name(), cell.n, baseline.n),
+        title: format!("{}: {} (baseline {})", state.name(), cell.n, baseline.n),
         title_y: px(top - 7.0),
         left: px(x),
         width: PANEL,
