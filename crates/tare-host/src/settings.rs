@@ -54,18 +54,15 @@ fn value_of(status: &str, name: &str) -> Option<String> {
 
 /// Groups on the way to that in which a process gets its CPU time: the cpu controller's of version 1, else version 2's.
 fn depth(cgroups: &str) -> Option<usize> {
-    let mut lines = cgroups.lines().map(|line| line.splitn(3, ':'));
-    let mut path_of = |is_it: fn(&str) -> bool| {
-        lines.find_map(|mut parts| {
+    let path_of = |is_it: fn(&str) -> bool| {
+        cgroups.lines().find_map(|line| {
+            let mut parts = line.splitn(3, ':');
             let controllers = parts.nth(1)?;
-            is_it(controllers).then(|| parts.next()).flatten()
+            parts.next().filter(|_| is_it(controllers))
         })
     };
     let of_cpu = path_of(|controllers| controllers.split(',').any(|one| one == "cpu"));
-    let path = of_cpu.or_else(|| {
-        let unified = cgroups.lines().find_map(|line| line.strip_prefix("0::"));
-        unified.filter(|path| !path.is_empty())
-    })?;
+    let path = of_cpu.or_else(|| path_of(str::is_empty))?;
     Some(path.split('/').filter(|part| !part.is_empty()).count())
 }
 
