@@ -106,6 +106,14 @@ impl Platform {
         Design::of(self.mechanisms, &Design::cells_for(self.mechanisms))
     }
 
+    /// Counts what one draw shows.
+    fn draw(&self, rng: &mut ChaCha8Rng, count: impl FnOnce(&Gaps<'_>)) {
+        let Some(design) = self.design() else { return };
+        if let Some(gaps) = self.gaps(rng, &design) {
+            count(&gaps);
+        }
+    }
+
     /// The gap of each cell in each block. A third of the variance is the cell's own; all cells share
     /// the baseline's noise, and what the block adds to each box. Noise multiplies costs and has
     /// mean 0: the true gap is the mean one.
@@ -154,20 +162,19 @@ impl Experiment for Coverage {
 
     fn draw(&self, rng: &mut ChaCha8Rng, sums: &mut [f64]) {
         let Self(platform) = self;
-        let Some(design) = platform.design() else { return };
-        let Some(gaps) = platform.gaps(rng, &design).filter(Gaps::is_shown) else {
-            return;
-        };
         let mechanism = rng.random_range(0..platform.mechanisms);
-        let Some((part, rest)) = gaps.factors()[mechanism].zip(gaps.rest()) else {
-            return;
-        };
-        let truth = platform.share_of(mechanism);
-        let covers = |share: Option<Share>, truth| share.is_some_and(|of| of.interval.contains(truth));
-        count(sums, 0, true);
-        count(sums, 1, covers(part.share, truth));
-        count(sums, 2, part.adds.interval.contains(GAP * truth));
-        count(sums, 3, covers(rest.share, platform.share_of_rest()));
+        platform.draw(rng, |gaps| {
+            let shown = gaps.is_shown().then(|| gaps.factors()[mechanism].zip(gaps.rest()));
+            let Some((part, rest)) = shown.flatten() else {
+                return;
+            };
+            let truth = platform.share_of(mechanism);
+            let covers = |share: Option<Share>, truth| share.is_some_and(|of| of.interval.contains(truth));
+            count(sums, 0, true);
+            count(sums, 1, covers(part.share, truth));
+            count(sums, 2, part.adds.interval.contains(GAP * truth));
+            count(sums, 3, covers(rest.share, platform.share_of_rest()));
+        });
     }
 
     fn rows(&self, total: &Total) -> Vec<Row> {
@@ -210,13 +217,10 @@ impl Experiment for Idle {
     }
 
     fn draw(&self, rng: &mut ChaCha8Rng, sums: &mut [f64]) {
-        let Self(platform) = self;
-        let Some(design) = platform.design() else { return };
-        let Some(gaps) = platform.gaps(rng, &design) else {
-            return;
-        };
-        count(sums, 0, gaps.is_shown());
-        count(sums, 1, gaps.factors().iter().flatten().any(Added::has_part));
+        self.0.draw(rng, |gaps| {
+            count(sums, 0, gaps.is_shown());
+            count(sums, 1, gaps.factors().iter().flatten().any(Added::has_part));
+        });
     }
 
     fn rows(&self, total: &Total) -> Vec<Row> {
@@ -248,19 +252,15 @@ impl Experiment for Single {
     }
 
     fn draw(&self, rng: &mut ChaCha8Rng, sums: &mut [f64]) {
-        let Some(design) = self.0.design() else {
-            return;
-        };
-        let Some(gaps) = self.0.gaps(rng, &design) else {
-            return;
-        };
-        let factors = gaps.factors().into_iter().enumerate();
-        let named = |(i, added): (usize, Option<Added>)| Some((i, added.filter(Added::has_part)?));
-        let named: Vec<(usize, Added)> = factors.filter_map(named).collect();
-        let size = |(_, added): &&(usize, Added)| added.adds.mean.abs();
-        let first = named.iter().max_by(|a, b| size(a).total_cmp(&size(b)));
-        count(sums, 0, first.is_some_and(|(i, _)| *i == 0));
-        count(sums, 1, named.iter().any(|(i, _)| *i != 0));
+        self.0.draw(rng, |gaps| {
+            let factors = gaps.factors().into_iter().enumerate();
+            let named = |(i, added): (usize, Option<Added>)| Some((i, added.filter(Added::has_part)?));
+            let named: Vec<(usize, Added)> = factors.filter_map(named).collect();
+            let size = |(_, added): &&(usize, Added)| added.adds.mean.abs();
+            let first = named.iter().max_by(|a, b| size(a).total_cmp(&size(b)));
+            count(sums, 0, first.is_some_and(|(i, _)| *i == 0));
+            count(sums, 1, named.iter().any(|(i, _)| *i != 0));
+        });
     }
 
     fn rows(&self, total: &Total) -> Vec<Row> {
