@@ -164,7 +164,9 @@ impl Experiment for Coverage {
         let Self(platform) = self;
         let mechanism = rng.random_range(0..platform.mechanisms);
         platform.draw(rng, |gaps| {
-            let shown = gaps.is_shown().then(|| gaps.factors()[mechanism].zip(gaps.rest()));
+            let shown = gaps
+                .is_shown()
+                .then(|| gaps.factors()[mechanism].zip(gaps.rest()));
             let Some((part, rest)) = shown.flatten() else {
                 return;
             };

@@ -101,7 +101,7 @@ fn what_is_planted_in_a_box_is_named_first() {
 }
 
 /// A platform with a mechanism that is all of its gap, and the work that shows it.
-const SWITCHED: [(&str, &str, &str); 8] = [
+const SWITCHED: [(&str, &str, &str); 10] = [
     ("docker", "syscall", "seccomp=off"),
     ("podman", "syscall", "seccomp=off"),
     ("nspawn", "syscall", "seccomp=off"),
@@ -117,6 +117,16 @@ const SWITCHED: [(&str, &str, &str); 8] = [
         "network=host",
     ),
     ("lxc?network=bridge", "tcp-rr?ends=client-outside", "network=host"),
+    (
+        "docker?network=bridge",
+        "tcp-rr?ends=client-outside",
+        "network=host",
+    ),
+    (
+        "podman?network=bridge",
+        "tcp-rr?ends=client-outside",
+        "network=host",
+    ),
     (
         "crun?network=bridge",
         "tcp-rr?ends=client-outside",
