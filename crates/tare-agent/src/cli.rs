@@ -105,6 +105,8 @@ fn options(parser: &mut Parser) -> Result<Options, Unusable> {
             Long("root") => root = Some(PathBuf::from(parser.value()?)),
             Long("root-work") => root_work = Some(PathBuf::from(parser.value()?)),
             Long("confined") => options.is_confined = true,
+            Long("own-network") => options.own_network = Some(parser.value()?.into()),
+            Long("hostname") => options.hostname = Some(parser.value()?.string()?),
             Long("power-off") => options.power_off = true,
             Long("address") => options.address = Some(parser.value()?.parse()?),
             other => return Err(other.unexpected()),

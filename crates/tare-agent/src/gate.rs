@@ -115,6 +115,19 @@ impl Gates {
         Ok(answered)
     }
 
+    /// Tells whether a server still serves. One that ended instead is gone.
+    pub(crate) fn look(&mut self, port: &mut Port, number: u16) -> Answered {
+        let Some(Gated::Server(server)) = self.processes.get_mut(&number) else {
+            return Ok(Err(unknown(number)));
+        };
+        let Some(status) = server.ended() else {
+            return Ok(Ok(Reply::Serves { port: None }));
+        };
+        let told = server.tell_end(port, status)?;
+        self.processes.remove(&number);
+        Ok(Ok(told))
+    }
+
     /// Ends a process and tells how it ended. What a server left running is ended with it.
     pub(crate) fn stop(&mut self, port: &mut Port, number: u16, spared: &[Pid]) -> Answered {
         match self.processes.remove(&number) {

@@ -33,10 +33,9 @@ impl HostRoot {
     /// Takes it with what else is mounted in it, in a mount namespace that this process has for itself.
     /// It is the root of a mount: Java looks for that of the files that it opens.
     pub(crate) fn mount_with(&self, mount_more: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
-        let all = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
-        mount_change("/", all).map_err(|e| told("keep mounts apart from the host's", &e.into()))?;
+        keep_mounts_apart()?;
         let root = &self.folder;
-        self.show(root, root)?;
+        show(root, root)?;
         mount_more()?;
         mount(
             "tmpfs",
@@ -46,23 +45,36 @@ impl HostRoot {
             Some(c"mode=755"),
         )
         .map_err(|e| told("mount a tmpfs on /run", &e.into()))?;
-        self.show(&self.work, &self.place(WORK_FOLDER))?;
+        show(&self.work, &self.place(WORK_FOLDER))?;
         let binary = self.place(BINARY);
         // By its path: what /proc knows as ours lies in the mounts that were left.
-        self.show(&std::env::current_exe()?, &binary)?;
+        show(&std::env::current_exe()?, &binary)?;
         mount_remount(&binary, MountFlags::BIND | MountFlags::RDONLY, "")
             .map_err(|e| told("close the binary", &e.into()))?;
         jail::enter(root).map_err(|e| told("change the root", &e))?;
         std::env::set_current_dir(WORK_FOLDER)
     }
 
-    fn show(&self, file: &Path, on: &Path) -> io::Result<()> {
-        mount_bind(file, on).map_err(|e| told(&format!("mount {}", file.display()), &e.into()))
-    }
-
     pub(crate) fn place(&self, inside: &str) -> PathBuf {
         self.folder.join(inside.trim_start_matches('/'))
     }
+}
+
+/// Leaves the host's network and name, with this file in the place of its `/etc/hosts`.
+pub(crate) fn leave_network(hosts: &Path) -> io::Result<()> {
+    tare_sys::leave_network().map_err(|e| told("leave the host's network", &e))?;
+    keep_mounts_apart()?;
+    show(hosts, Path::new("/etc/hosts"))
+}
+
+/// Nobody else sees mounts of this process from now on.
+fn keep_mounts_apart() -> io::Result<()> {
+    let all = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change("/", all).map_err(|e| told("keep mounts apart from the host's", &e.into()))
+}
+
+fn show(file: &Path, on: &Path) -> io::Result<()> {
+    mount_bind(file, on).map_err(|e| told(&format!("mount {}", file.display()), &e.into()))
 }
 
 /// What failed, with its cause.

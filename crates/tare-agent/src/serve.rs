@@ -11,9 +11,11 @@ use crate::inner::{Inner, Launcher};
 use crate::line::Line;
 use crate::port::{LinkSource, Port};
 use crate::refusal::Refusal;
-use crate::root::HostRoot;
+use crate::root::{self, HostRoot};
 use crate::{facts, files, process, work};
+use rustix::system::sethostname;
 use std::io::Write as _;
+use std::path::PathBuf;
 use tare_box::places::Work;
 use tare_box::{build_id, control_cpu, interface, kernel};
 use tare_wire::frame::{Frame, Head, Kind};
@@ -37,6 +39,10 @@ pub struct Options {
     /// Whether it has no rights on the host and sees nothing of it: with a root it starts itself anew there,
     /// without one it is there.
     pub is_confined: bool,
+    /// A file that is its `/etc/hosts` in a network of its own on the host's kernel; absent: it keeps the host's.
+    pub own_network: Option<PathBuf>,
+    /// What its box calls itself, where that is for it to say.
+    pub hostname: Option<String>,
     /// Whether it ends the machine by powering it off rather than by a reset.
     pub power_off: bool,
     /// The address of the machine's network interface, if it has one.
@@ -48,6 +54,9 @@ pub struct Options {
 /// # Errors
 /// If the link cannot be opened or a frame is malformed.
 pub fn run(options: &Options, launcher: Option<Launcher>) -> std::io::Result<()> {
+    if let Some(hosts) = &options.own_network {
+        root::leave_network(hosts)?;
+    }
     if options.init {
         init::prepare(&options.machine_root)?;
         options.holds_image.then(init::show_image).transpose()?;
@@ -58,6 +67,9 @@ pub fn run(options: &Options, launcher: Option<Launcher>) -> std::io::Result<()>
             .address
             .map_or(Ok(()), interface::configure)
             .map_err(std::io::Error::other)?;
+    }
+    if let Some(name) = &options.hostname {
+        sethostname(name.as_bytes()).map_err(|e| root::told("set the host name", &e.into()))?;
     }
     match (&options.host_root, options.is_confined) {
         (Some(root), true) => return confined::serve_in(root),
@@ -188,6 +200,7 @@ impl Agent {
                 let spared = self.spared();
                 return self.gates.go(&mut self.port, *process, *order, &spared);
             }
+            Request::Look { process } => return self.gates.look(&mut self.port, *process),
             Request::Stop { process } => {
                 let spared = self.spared();
                 return self.gates.stop(&mut self.port, *process, &spared);

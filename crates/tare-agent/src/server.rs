@@ -128,7 +128,7 @@ impl Server {
     }
 
     /// How it ended, if it did by itself.
-    fn ended(&mut self) -> Option<ExitStatus> {
+    pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         let status = match self.child.try_wait() {
             Ok(None) => return None,
             Ok(Some(status)) => status,

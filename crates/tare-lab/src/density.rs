@@ -156,6 +156,7 @@ impl IdleBoxes<'_> {
         let spec = BoxSpec {
             name: format!("{}-{}", run.name(), self.named),
             run: run.name().to_owned(),
+            hostname: BoxSpec::HOSTNAME.to_owned(),
             instance: self.order.limits,
             provisioning: Provisioning::Vanilla,
             pinned_set: Vec::new(),

@@ -1,6 +1,7 @@
 //! How the agent is started as the first process of a machine: by the words for it
 //! behind those for the guest's kernel. Every VMM hands them over in its own way.
 
+use super::contract::BoxSpec;
 use tare_host::net::Port;
 use tare_host::places::{BINARY, Work};
 
@@ -75,11 +76,11 @@ impl AgentStart {
     }
 }
 
-/// The last words of a machine on the run's bridge: the address that its agent is to
-/// set; none without a network.
-pub(super) fn address_words(port: Option<&Port>) -> Vec<String> {
-    let words = port.map(|port| ["--address".to_owned(), port.address().to_string()]);
-    words.into_iter().flatten().collect()
+/// The last words of a machine: its name and, on the run's bridge, the address that its agent is to set.
+pub(super) fn own_words(spec: &BoxSpec, port: Option<&Port>) -> Vec<String> {
+    let name = ["--hostname".to_owned(), spec.hostname.clone()];
+    let address = port.map(|port| ["--address".to_owned(), port.address().to_string()]);
+    name.into_iter().chain(address.into_iter().flatten()).collect()
 }
 
 #[cfg(test)]
@@ -106,6 +107,6 @@ mod tests {
         let words = |link| AgentStart::over(link).words().join(" ");
         assert_eq!(words(AgentLink::Tty("/dev/tty1")), "agent --init --tty /dev/tty1");
         assert_eq!(words(AgentLink::Vsock(1)), "agent --init --vsock 1");
-        assert_eq!(address_words(None), Vec::<String>::new());
+        assert_eq!(own_words(&BoxSpec::example(), None), ["--hostname", "tare"]);
     }
 }

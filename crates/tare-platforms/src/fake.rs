@@ -499,6 +499,7 @@ impl FakeAgent {
             Request::Start { process, task, .. } => self.start(*process, task),
             Request::Go { process, order } => self.go(*process, *order),
             Request::Stop { process } => self.stop(*process),
+            Request::Look { .. } => plain(Reply::Serves { port: None }),
             Request::Launch { .. }
             | Request::Freeze { .. }
             | Request::Thaw { .. }

@@ -125,7 +125,7 @@ fn config(spec: &BoxSpec, empty: &Path, root: &Root, apart: &Apart) -> String {
     };
     let mut text = format!(
         "lxc.rootfs.path = dir:{root}\n\
-         lxc.uts.name = tare\n\
+         lxc.uts.name = {hostname}\n\
          lxc.init.cmd = /tare agent\n\
          lxc.console.path = none\n\
          lxc.tty.max = 0\n\
@@ -138,6 +138,7 @@ fn config(spec: &BoxSpec, empty: &Path, root: &Root, apart: &Apart) -> String {
          lxc.cgroup.dir.monitor.pivot = {name}-pivot\n",
         root = root.path.display(),
         name = spec.name,
+        hostname = spec.hostname,
         network = network_type(apart.network),
     );
     if apart.network != Network::Host {

@@ -1,10 +1,13 @@
 //! The host itself: a process in a cgroup with the same limits as every box.
 
+use super::apart::can_be_had;
 use super::child::{ChildBox, Start};
 use super::contract::{Absent, BoxError, BoxSpec, HELLO_DEADLINE, Platform, RunningBox, Support};
 use super::directory::{BoxDirectory, canonical};
 use super::image_root::make_folder;
+use super::options::Options;
 use super::probe::limits_usable;
+use std::fs;
 use std::process::Command;
 use std::time::Instant;
 use tare_host::net::Network;
@@ -13,14 +16,31 @@ use tare_model::results::PlatformVersion;
 
 /// A process on the host. With an image `is_confined` keeps it, and all that it starts, from the host but for its
 /// network; without one it has the host's own programs, which their user trusts.
-#[derive(Default)]
 pub(super) struct Native {
-    pub is_confined: bool,
+    is_confined: bool,
+    network: Network,
+}
+
+impl Native {
+    /// What runs outside of the boxes that are compared.
+    pub(super) const OUTSIDE: Self = Self {
+        is_confined: true,
+        network: Network::Host,
+    };
+
+    pub(super) fn open(mut options: Options) -> Result<Self, String> {
+        let network = options.choose(Network::OPTION, &[Network::Host, Network::Bridge], Network::name)?;
+        options.none().map(|()| Self {
+            is_confined: false,
+            network: network.unwrap_or(Network::Host),
+        })
+    }
 }
 
 impl Platform for Native {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         let layout = limits_usable()?;
+        can_be_had(self.network)?;
         let kernel = tare_host::host::facts().kernel;
         Ok(PlatformVersion {
             version: format!("Linux {kernel}"),
@@ -33,6 +53,12 @@ impl Platform for Native {
         let directory = BoxDirectory::make(spec)?;
         let mut command = Command::new(&spec.binary);
         command.arg("agent");
+        if self.network != Network::Host {
+            let hosts = directory.path.join("hosts");
+            fs::copy("/etc/hosts", &hosts).map_err(BoxError::host("copy /etc/hosts"))?;
+            command.arg("--own-network").arg(canonical(&hosts)?);
+            command.args(["--hostname", &spec.hostname]);
+        }
         if spec.root_image().is_some() {
             enter_image(&mut command, &directory, spec)?;
             if self.is_confined {
@@ -49,12 +75,12 @@ impl Platform for Native {
             requested,
         };
         let mut made = ChildBox::over_pipes(start)?;
-        made.connect(Network::Host, spec)?;
+        made.connect(self.network, spec)?;
         Ok(Box::new(made))
     }
 
     fn network(&self) -> Network {
-        Network::Host
+        self.network
     }
 
     fn has_host_files(&self) -> bool {

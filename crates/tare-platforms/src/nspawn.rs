@@ -156,6 +156,7 @@ impl Platform for Nspawn {
             .args(["--timezone=off", "--resolv-conf=off", "--link-journal=no"])
             .args((self.0.network != Network::Host).then_some("--private-network"))
             .arg(format!("--machine={}", spec.name))
+            .arg(format!("--hostname={}", spec.hostname))
             .arg("--directory")
             .arg(&root.path)
             .args(["/tare", "agent"]);

@@ -62,7 +62,7 @@ pub fn isolates_nothing(path: &PlatformPath) -> bool {
 
 /// The platform of what runs outside of the boxes that are compared: this host itself.
 pub fn on_this_host() -> Box<dyn Platform> {
-    Box::new(native::Native { is_confined: true })
+    Box::new(native::Native::OUTSIDE)
 }
 
 /// Opens the platform of a path, with its options checked. Touches nothing.

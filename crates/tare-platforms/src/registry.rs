@@ -41,13 +41,7 @@ pub const REGISTRY: [Entry; 16] = [
         about: "a process in a cgroup of its own",
         by_default: true,
         inner: true,
-        open: |options, _| {
-            opened(
-                options
-                    .network(&[Network::Host])
-                    .map(|_| native::Native::default()),
-            )
-        },
+        open: |options, _| opened(native::Native::open(options)),
         ..USUAL
     },
     Entry {

@@ -1,7 +1,7 @@
 //! User-Mode Linux: a kernel that is a process, the machine that needs no
 //! hardware help and no emulator.
 
-use super::agent_start::{AgentLink, AgentStart, address_words};
+use super::agent_start::{AgentLink, AgentStart, own_words};
 use super::apart::can_be_had;
 use super::child::{ChildBox, Said, Start};
 use super::contract::{
@@ -80,7 +80,7 @@ impl Platform for Uml {
         let mut command = jailed(spec, &directory.path, &rootfs, disk.as_deref())?;
         let port = self.connect(spec, &mut command)?;
         add_words(&mut command, spec);
-        command.args(address_words(port.as_ref()));
+        command.args(own_words(spec, port.as_ref()));
         command.stdin(OwnedFd::from(theirs)).stdout(console);
         let limits = spec.cpu_limits();
         let start = Start {

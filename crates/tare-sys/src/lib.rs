@@ -280,6 +280,15 @@ pub fn leave_mounts() -> io::Result<()> {
     unshare(rustix::thread::UnshareFlags::NEWNS)
 }
 
+/// Takes this process, of one thread, into a network, a host name and a mount namespace of its own.
+///
+/// # Errors
+/// As unshare(2).
+pub fn leave_network() -> io::Result<()> {
+    use rustix::thread::UnshareFlags;
+    unshare(UnshareFlags::NEWNET | UnshareFlags::NEWUTS | UnshareFlags::NEWNS)
+}
+
 /// Takes this process, of one thread, into a user, a mount and a cgroup namespace of its own,
 /// and what it starts into one of process ids, as anybody may.
 ///

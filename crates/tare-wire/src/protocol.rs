@@ -72,6 +72,11 @@ pub enum Request {
         /// How much work.
         order: Order,
     },
+    /// Tell whether a server still serves.
+    Look {
+        /// Its number.
+        process: u16,
+    },
     /// End a process; the report of a kernel comes as standard output.
     Stop {
         /// Its number.
@@ -203,6 +208,8 @@ pub struct InnerBox {
     pub name: String,
     /// The run's name.
     pub run: String,
+    /// What it calls itself.
+    pub hostname: String,
     /// CPUs and memory.
     pub instance: InstanceType,
     /// How the CPUs are granted.

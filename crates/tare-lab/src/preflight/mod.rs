@@ -163,6 +163,7 @@ impl Platforms {
         Some(BoxSpec {
             name: format!("{}-{label}", run.name()),
             run: run.name().to_owned(),
+            hostname: BoxSpec::HOSTNAME.to_owned(),
             instance: instance.size,
             provisioning: kind.provisioning,
             pinned_set: instance.pinned_set.clone(),
@@ -176,7 +177,7 @@ impl Platforms {
     }
 
     /// What the box is to be of the so many-th role, from 1, that runs beside a box of this kind: such a
-    /// box too, on the CPUs behind that one's if the host has so many, else on the same.
+    /// box too, on the CPUs behind those of the boxes before it. Behind the host's last CPU comes its first one again.
     pub(crate) fn apart(
         &self,
         study: &Study,
@@ -188,11 +189,11 @@ impl Platforms {
         let mut spec = self.spec(study, kind, by, label)?;
         let each = spec.pinned_set.len();
         let is_there = |cpu: &&u32| spec.host_set.is_empty() || spec.host_set.contains(cpu);
-        let behind = self.cpus.iter().filter(is_there).skip(each * nth).take(each);
-        let mut set: Vec<u32> = behind.copied().collect();
-        set.sort_unstable();
-        if set.len() == each {
-            spec.pinned_set = set;
+        let there: Vec<u32> = self.cpus.iter().filter(is_there).copied().collect();
+        if there.len() >= each {
+            let behind = there.iter().cycle().skip(each * nth).take(each);
+            spec.pinned_set = behind.copied().collect();
+            spec.pinned_set.sort_unstable();
         }
         Some(spec)
     }
@@ -204,6 +205,7 @@ impl Platforms {
         BoxSpec {
             name: format!("{}-{label}", run.name()),
             run: run.name().to_owned(),
+            hostname: BoxSpec::HOSTNAME.to_owned(),
             instance: InstanceType {
                 cpus: Cpus::from_milli(1000 * all),
                 memory_bytes: host::facts().memory_bytes,

@@ -126,6 +126,7 @@ pub(super) fn spec(order: &Order<'_>, provisioning: Provisioning) -> BoxSpec {
     BoxSpec {
         name: String::new(),
         run: String::new(),
+        hostname: BoxSpec::HOSTNAME.to_owned(),
         instance: InstanceType {
             cpus: Cpus::from_milli(1000),
             memory_bytes: MEMORY_BYTES,

@@ -15,6 +15,8 @@ pub struct BoxSpec {
     pub name: String,
     /// The run's name: `tare-RUN`.
     pub run: String,
+    /// What it calls itself, where it has a host name of its own.
+    pub hostname: String,
     /// CPUs and memory.
     pub instance: InstanceType,
     /// How the CPUs are granted.
@@ -37,6 +39,9 @@ pub struct BoxSpec {
 }
 
 impl BoxSpec {
+    /// The host name of a box that no other box looks for.
+    pub const HOSTNAME: &str = "tare";
+
     /// The build ID with which the program in the box answers.
     pub fn build_id(&self) -> &'static str {
         if self.holds_boxes {
@@ -94,6 +99,7 @@ impl BoxSpec {
         Self {
             name: "tare-0-1".to_owned(),
             run: "tare-0".to_owned(),
+            hostname: Self::HOSTNAME.to_owned(),
             instance: InstanceType {
                 cpus: tare_model::size::Cpus::from_milli(1500),
                 memory_bytes: 512 << 20,

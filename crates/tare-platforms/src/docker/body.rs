@@ -66,6 +66,7 @@ pub(super) fn body(
         host_config.port_bindings = Some(HashMap::from([(port(), Some(vec![bound]))]));
     }
     ContainerCreateBody {
+        hostname: Some(spec.hostname.clone()),
         exposed_ports: is_published.then(|| vec![port()]),
         image: Some(image.to_owned()),
         entrypoint: Some(vec!["/tare".to_owned(), "agent".to_owned()]),

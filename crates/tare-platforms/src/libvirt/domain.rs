@@ -136,6 +136,7 @@ mod tests {
         let spec = BoxSpec {
             name: "tare-00c0ffee-1".to_owned(),
             run: "tare-00c0ffee".to_owned(),
+            hostname: BoxSpec::HOSTNAME.to_owned(),
             instance: InstanceType {
                 cpus: Cpus::from_milli(1500),
                 memory_bytes: 256 << 20,

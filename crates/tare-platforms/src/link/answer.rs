@@ -39,7 +39,9 @@ impl Processes {
                 self.0.insert(*process, Allowed::output(bounds));
                 Allowed::output(bounds)
             }
-            Request::Go { process, .. } => self.0.get(process).copied().unwrap_or_default(),
+            Request::Go { process, .. } | Request::Look { process } => {
+                self.0.get(process).copied().unwrap_or_default()
+            }
             Request::Stop { process } => self.0.remove(process).unwrap_or_default(),
             Request::ReadFile { max_bytes, .. } => Allowed {
                 file: *max_bytes,

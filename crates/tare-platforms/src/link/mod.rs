@@ -538,6 +538,7 @@ fn doing(request: &Request) -> &'static str {
         Request::Command(_) => "run command",
         Request::Start { .. } => "start a process",
         Request::Go { .. } => "a slice of work",
+        Request::Look { .. } => "look after a server",
         Request::Stop { .. } => "stop a process",
         Request::ReadFile { .. } => "read file",
         Request::WriteFile { .. } => "write file",

@@ -60,6 +60,7 @@ pub fn launch(wish: &protocol::InnerBox) -> Result<Box<dyn InnerBox>, String> {
     let spec = BoxSpec {
         name: wish.name.clone(),
         run: wish.run.clone(),
+        hostname: wish.hostname.clone(),
         instance: wish.instance,
         provisioning: wish.provisioning,
         pinned_set: wish.pinned_set.clone(),

@@ -175,6 +175,7 @@ impl Platform for Nested {
             // Another name than those around it: a keyring of the kernel may be known by it.
             name: format!("{}-in{}", spec.name, self.outer_path.segments().len()),
             run: spec.run.clone(),
+            hostname: spec.hostname.clone(),
             instance: spec.instance,
             provisioning: spec.provisioning,
             pinned_set: self.outer.cpus_inside(&spec.pinned_set),

@@ -55,7 +55,7 @@ pub(super) fn config(spec: &BoxSpec, parts: &Parts<'_>, apart: &Oci) -> Value {
     let mount = |destination: &str, kind: &str, options: &[&str]| json!({ "destination": destination, "type": kind, "source": kind, "options": options });
     let mut config = json!({
         "ociVersion": "1.0.2",
-        "hostname": "tare",
+        "hostname": spec.hostname,
         "root": { "path": "rootfs", "readonly": false },
         "process": {
             "terminal": false,

@@ -115,6 +115,7 @@ impl Vm {
         let spec = BoxSpec {
             name: format!("tare-probe{}", std::process::id()),
             run: "tare-probe".to_owned(),
+            hostname: BoxSpec::HOSTNAME.to_owned(),
             instance: InstanceType {
                 cpus: Cpus::from_milli(1000),
                 memory_bytes: 256 << 20,

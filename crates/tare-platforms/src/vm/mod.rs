@@ -11,7 +11,7 @@ mod running;
 pub(super) use machine::{Accelerator, Machine, NETWORKS};
 pub(super) use memory::has_huge_pages;
 
-use super::agent_start::address_words;
+use super::agent_start::own_words;
 use super::apart::can_be_had;
 use super::child::{ChildBox, Said, Start};
 use super::contract::{
@@ -160,7 +160,7 @@ impl Vm {
         }
         let port = self.connect(spec, &mut command)?;
         let mut words = vec![parts.command_line];
-        words.extend(address_words(port.as_ref()));
+        words.extend(own_words(spec, port.as_ref()));
         command.args(["-append", &words.join(" ")]);
         command.stdin(Stdio::null()).stdout(console);
         let start = Start {

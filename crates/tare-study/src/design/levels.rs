@@ -4,7 +4,7 @@ use super::StudyRequest;
 use std::path::Path;
 use tare_model::platform::PlatformPath;
 use tare_model::template::{LeftOut, Missing};
-use tare_platforms::{OPTION_FACTORS, OpenError, OptionFactor};
+use tare_platforms::{OPTION_FACTORS, OpenError, OptionFactor, isolates_nothing};
 
 /// Platforms with the levels that they have, and what they do not have.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -45,10 +45,13 @@ pub(super) fn spread(platforms: Vec<PlatformPath>, wishes: &StudyRequest) -> Spr
 
 /// One platform with the levels that it can have of those that are asked for.
 fn levels(path: &PlatformPath, factor: &OptionFactor, asked: &[String]) -> (Vec<PlatformPath>, Vec<LeftOut>) {
-    // Its own word stands, and what it can have in one way only does not vary: native has the
-    // host's network whatever is said.
+    // Its own word stands, and what it can have in one way only does not vary. The host is as it is: what others are
+    // compared with.
     let all = factor.levels.iter();
-    if path.has_option(factor.option) || all.filter(|level| with(path, factor, level).is_ok()).count() < 2 {
+    if isolates_nothing(path)
+        || path.has_option(factor.option)
+        || all.filter(|level| with(path, factor, level).is_ok()).count() < 2
+    {
         return (vec![path.clone()], Vec::new());
     }
     let mut taken = Vec::new();
