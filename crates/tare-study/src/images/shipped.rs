@@ -3,9 +3,11 @@
 use super::file::{self, ImageFile};
 
 /// Their names and texts.
-const FILES: [(&str, &str); 2] = [
+const FILES: [(&str, &str); 4] = [
     ("apps", include_str!("../../images/apps.toml")),
+    ("hadoop", include_str!("../../images/hadoop.toml")),
     ("micro", include_str!("../../images/micro.toml")),
+    ("spark", include_str!("../../images/spark.toml")),
 ];
 
 /// The names of all, in order.
