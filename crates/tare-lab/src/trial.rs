@@ -204,6 +204,7 @@ pub(crate) fn task(workload: &Workload, book: &Book) -> io::Result<Task> {
             spec: spec.clone(),
             server: book
                 .seen(&spec.server, &Placement::of(role))
+                .pop()
                 .ok_or_else(unknown)?,
         }),
         Run::Later(_) => Err(unknown()),

@@ -171,6 +171,7 @@ pub fn used_by_a_command() -> Vec<Metric> {
 pub fn main(run: Run) -> Role {
     Role {
         name: "main".to_owned(),
+        one_of: None,
         place: Place::Tested,
         run,
         env: Vec::new(),
@@ -181,6 +182,7 @@ pub fn main(run: Run) -> Role {
         user: None,
         host_only: None,
         ready: None,
+        stands: false,
         cpus: Vec::new(),
     }
 }

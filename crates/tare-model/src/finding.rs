@@ -88,6 +88,15 @@ pub enum Finding {
         /// In all repetitions.
         processes: u32,
     },
+    /// Servers of a role of which there are several ended before the command did, which went on.
+    LostServers {
+        /// The role.
+        role: String,
+        /// How many ended.
+        ended: u32,
+        /// How many there were.
+        all: u32,
+    },
 }
 
 impl Finding {
@@ -111,6 +120,7 @@ impl Finding {
             Self::Overheated { .. } => "overheated",
             Self::DirtyPages { .. } => "dirty-pages",
             Self::WorkLeftBehind { .. } => "work-left-behind",
+            Self::LostServers { .. } => "lost-servers",
         }
     }
 
@@ -133,7 +143,8 @@ impl Finding {
             | Self::PartialWork { .. }
             | Self::MajorFaults { .. }
             | Self::BoxSwapped { .. }
-            | Self::WorkLeftBehind { .. } => false,
+            | Self::WorkLeftBehind { .. }
+            | Self::LostServers { .. } => false,
         }
     }
 }
@@ -227,6 +238,13 @@ impl fmt::Display for Finding {
                 "the command ended and left {} running, whose work is not in the figure",
                 counted(u64::from(*processes), "process")
             ),
+            Self::LostServers { role, ended, all } => {
+                write!(
+                    f,
+                    "{ended} of {} of the role {role} ended before the command did",
+                    counted(u64::from(*all), "server")
+                )
+            }
         }
     }
 }

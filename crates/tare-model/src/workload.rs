@@ -78,6 +78,9 @@ pub const LOAD: &str = "load";
 pub struct Role {
     /// Its name within the workload.
     pub name: String,
+    /// The role of its workload file of which it is one of several, such as `worker` of `worker-2`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub one_of: Option<String>,
     /// Where its process runs.
     pub place: Place,
     /// What its process is.
@@ -107,6 +110,9 @@ pub struct Role {
     /// and ended after it. Absent of the role that is timed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<Ready>,
+    /// Whether a server stays from trial to trial of a block.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stands: bool,
     /// CPUs of the host to which a process outside is bound; empty: to none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<u32>,
@@ -205,6 +211,16 @@ impl Workload {
     /// The roles that serve it, in the order in which they are started.
     pub fn servers(&self) -> impl Iterator<Item = &Role> {
         self.roles.iter().filter(|role| role.ready.is_some())
+    }
+
+    /// Whether some of its servers stay from trial to trial.
+    pub fn stays(&self) -> bool {
+        self.standing().next().is_some()
+    }
+
+    /// Its servers that stay from trial to trial.
+    pub fn standing(&self) -> impl Iterator<Item = &Role> {
+        self.servers().filter(|role| role.stands)
     }
 
     /// The roles that run in the box of the cell.

@@ -1,6 +1,6 @@
 //! The places of a workload in which an address or a port of one of its servers stands:
 //! `{address}` and `{port}` are of the server itself, `{db.address}` and `{db.port}` of the
-//! server `db`.
+//! server `db`, and `{worker.addresses}` are those of all workers.
 
 use crate::placement::Placement;
 use std::collections::BTreeSet;
@@ -23,6 +23,8 @@ pub enum AddressPart {
     Address,
     /// The TCP port.
     Port,
+    /// The IP addresses of several servers, with commas between.
+    Addresses,
 }
 
 impl AddressPart {
@@ -30,14 +32,17 @@ impl AddressPart {
         match name {
             "address" => Some(Self::Address),
             "port" => Some(Self::Port),
+            "addresses" => Some(Self::Addresses),
             _ => None,
         }
     }
 
-    fn of(self, at: SocketAddr) -> String {
+    fn of(self, at: &[SocketAddr]) -> Option<String> {
+        let addresses = || at.iter().map(|at| at.ip().to_string());
         match self {
-            Self::Address => at.ip().to_string(),
-            Self::Port => at.port().to_string(),
+            Self::Address => addresses().next(),
+            Self::Port => at.first().map(|at| at.port().to_string()),
+            Self::Addresses => Some(addresses().collect::<Vec<_>>().join(",")).filter(|all| !all.is_empty()),
         }
     }
 }
@@ -75,10 +80,10 @@ pub fn blanks(word: &str) -> impl Iterator<Item = Blank<'_>> {
 }
 
 /// A word with its blanks filled; one of a server without an address is left as it is.
-pub fn filled(word: &str, at: impl Fn(Option<&str>) -> Option<SocketAddr>) -> String {
+pub fn filled(word: &str, at: impl Fn(Option<&str>) -> Vec<SocketAddr>) -> String {
     let value = |words: &str| {
         let blank = Blank::of(words)?;
-        at(blank.role).map(|at| blank.part.of(at))
+        blank.part.of(&at(blank.role))
     };
     let mut filled = String::new();
     let mut rest = word;
@@ -95,10 +100,12 @@ pub fn filled(word: &str, at: impl Fn(Option<&str>) -> Option<SocketAddr>) -> St
 pub struct Book(Vec<Entry>);
 
 /// One of them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Entry {
     /// The role that serves.
     pub name: String,
+    /// The role of the workload file of which it is one of several.
+    pub one_of: Option<String>,
     /// The box in which it serves.
     pub placement: Placement,
     /// Where it listens, which is where those in boxes find it.
@@ -115,26 +122,27 @@ impl Book {
 
     /// Where the only server of a kernel is, as seen from its client's box.
     pub fn first(&self, from: &Placement) -> Option<SocketAddr> {
-        self.seen(&self.0.first()?.name, from)
+        self.seen(&self.0.first()?.name, from).pop()
     }
 
     /// Words of this role, which listens there if it is a server.
     pub fn filled(&self, words: &[String], role: &Role, own: Option<SocketAddr>) -> Vec<String> {
         let from = Placement::of(role);
         let at = |name: Option<&str>| match name {
-            None => own,
+            None => own.into_iter().collect(),
             Some(name) => self.seen(name, &from),
         };
         words.iter().map(|word| filled(word, at)).collect()
     }
 
-    /// Where a server is, as seen from this box.
-    pub fn seen(&self, name: &str, from: &Placement) -> Option<SocketAddr> {
-        let entry = self.0.iter().find(|entry| entry.name == name)?;
-        Some(match from {
+    /// Where the servers of this name are, as seen from this box.
+    pub fn seen(&self, name: &str, from: &Placement) -> Vec<SocketAddr> {
+        let at = |entry: &Entry| match from {
             Placement::Host if entry.placement != Placement::Host => entry.found,
             _ => entry.listens,
-        })
+        };
+        let named = |entry: &&Entry| entry.name == name || entry.one_of.as_deref() == Some(name);
+        self.0.iter().filter(named).map(at).collect()
     }
 }
 
@@ -155,7 +163,8 @@ fn talks_to(role: &Role, server: &Role) -> bool {
                 _ => &[],
             };
             let mut blanks = run.argv.iter().chain(asked).flat_map(|word| blanks(word));
-            blanks.any(|blank| blank.role == Some(&server.name))
+            let name = server.one_of.as_ref().unwrap_or(&server.name);
+            blanks.any(|blank| blank.role == Some(name))
         }
         Run::Load(spec) => spec.server == server.name,
         Run::Kernel(_) | Run::Later(_) => true,
@@ -175,13 +184,18 @@ mod tests {
     #[test]
     fn blanks_are_filled_with_what_is_known_and_scripts_are_left_alone() {
         let at = |role: Option<&str>| match role {
-            None => Some(SocketAddr::from(([10, 0, 0, 1], 7))),
-            Some("db") => Some(SocketAddr::from(([10, 0, 0, 2], 80))),
-            Some(_) => None,
+            None => vec![SocketAddr::from(([10, 0, 0, 1], 7))],
+            Some("db") => vec![SocketAddr::from(([10, 0, 0, 2], 80))],
+            Some("worker") => [3, 4].map(|last| SocketAddr::from(([10, 0, 0, last], 80))).into(),
+            Some(_) => Vec::new(),
         };
         for (word, wanted) in [
             ("{address}:{port}", "10.0.0.1:7"),
             ("-h{db.address} -p {db.port}", "-h10.0.0.2 -p 80"),
+            (
+                "{worker.addresses} {x.addresses}",
+                "10.0.0.3,10.0.0.4 {x.addresses}",
+            ),
             ("f() { {x.port}; }; {db.port}", "f() { {x.port}; }; 80"),
             (
                 "{a.b.port} {} {db.ports} {{port}}",
@@ -192,7 +206,7 @@ mod tests {
         }
         let roles: Vec<_> = blanks("{port} {db.address} {x}").map(|b| b.role).collect();
         assert_eq!(roles, [None, Some("db")]);
-        let v6 = |_: Option<&str>| Some("[fd00::1]:9".parse().unwrap());
+        let v6 = |_: Option<&str>| vec!["[fd00::1]:9".parse().unwrap()];
         assert_eq!(filled("{address} {port}", v6), "fd00::1 9");
     }
 }

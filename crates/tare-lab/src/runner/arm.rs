@@ -15,7 +15,9 @@ use tare_model::protocol::{Bounds, Exited, Reply, Request};
 use tare_model::results::Failure;
 use tare_model::study::Workload;
 use tare_model::time::nanoseconds;
+use tare_model::workload::Role;
 use tare_platforms::link::{Answer, LinkError};
+use tare_study::addresses::Entry;
 use tare_study::placement::Placement;
 use tare_study::plan::PlannedTrial;
 
@@ -87,14 +89,11 @@ pub(super) struct Servers {
 
 /// A server that serves.
 pub(super) struct Serving {
-    /// Its name, for people.
-    pub name: String,
+    pub role: Role,
     /// Its number in its box.
     pub process: u16,
-    /// Which box that is.
-    pub placement: Placement,
-    /// Whether it was asked for a connection to see that it serves.
-    pub was_connected_to: bool,
+    /// Where it is.
+    pub entry: Entry,
 }
 
 /// What a server printed.

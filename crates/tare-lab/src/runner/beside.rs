@@ -4,14 +4,20 @@
 use super::Stop;
 use super::arm::Arm;
 use super::boxes::{Boxes, Obtain, not_made, unknown};
-use super::live::{CellBoxes, LiveBox, carry_in};
+use super::live::{CellBoxes, LiveBox, carry_in, hostname};
 use super::recorder::Recorder;
 use crate::trial;
 use tare_host::interrupt;
+use tare_host::net::Network;
+use tare_model::finding::Reason;
+use tare_model::results::Failure;
 use tare_model::study::Workload;
 use tare_model::workload::Role;
-use tare_platforms::on_this_host;
+use tare_platforms::{ANSWER_DEADLINE, on_this_host};
 use tare_study::placement::Placement;
+
+/// The names of boxes in each of them.
+const HOSTS: &str = "/etc/hosts";
 
 impl Boxes<'_> {
     /// Starts one of an arm's processes, in this box or in one beside it.
@@ -79,6 +85,26 @@ impl Boxes<'_> {
                 carry_in(boxed, role.files.iter()).map_err(Obtain::Failed)?;
             }
         }
+        self.name_boxes(held, workload).map_err(Obtain::Failed)
+    }
+
+    /// Tells all boxes of a cell the names of all, where each has an address of its own.
+    fn name_boxes(&self, held: &mut CellBoxes, workload: &Workload) -> Result<(), Failure> {
+        let network = self.platforms.network(&held.kind.platform);
+        if workload.apart().next().is_none() || matches!(network, Network::None | Network::Host) {
+            return Ok(());
+        }
+        let hosts = held.hosts(workload);
+        if held.named == hosts {
+            return Ok(());
+        }
+        for (_, boxed) in held.of_its_kind() {
+            let carried = boxed
+                .running
+                .carry(HOSTS, 0o644, hosts.as_bytes(), ANSWER_DEADLINE);
+            carried.map_err(|e| Failure::new(Reason::CannotRun, e.to_string()))?;
+        }
+        held.named = hosts;
         Ok(())
     }
 
@@ -93,7 +119,8 @@ impl Boxes<'_> {
         let id = *self.made;
         let by = (self.run, &*self.binary);
         let spec = self.platforms.apart(self.study, &held.kind, nth, by, &id);
-        let spec = spec.ok_or_else(|| Obtain::Failed(unknown(&held.kind)))?;
+        let mut spec = spec.ok_or_else(|| Obtain::Failed(unknown(&held.kind)))?;
+        spec.hostname = hostname(&role.name);
         self.launch(&held.kind, &spec, (Some(&role.name), block), recorder)
     }
 

@@ -109,6 +109,8 @@ impl<'a> Boxes<'a> {
             own,
             beside: BTreeMap::new(),
             kind: kind.clone(),
+            standing: Vec::new(),
+            named: String::new(),
             frozen: None,
             waking: None,
         };
@@ -304,6 +306,7 @@ impl<'a> Boxes<'a> {
         if self.study.protocol.fresh != Fresh::Study || interrupt::requested() {
             return self.destroy(held, recorder);
         }
+        held.end_standing(None);
         // The only kind of box has nobody to be frozen for.
         if self.study.box_kinds().len() > 1 {
             for (_, boxed) in held.of_its_kind() {

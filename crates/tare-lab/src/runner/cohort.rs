@@ -50,6 +50,12 @@ impl Runner<'_> {
                 self.raise(kind, &mut due, &shadow_baselines)?;
             }
             due.retain(|planned| self.bench.live.contains_key(&planned.cell.kind));
+            let workload = due
+                .first()
+                .and_then(|planned| self.bench.study.workload(&planned.cell));
+            for held in self.bench.live.values_mut() {
+                held.end_standing(workload.as_ref());
+            }
             let bench = &mut self.bench;
             if bench.study.protocol.slicing.is_off() || is_whole(bench.study, &due) {
                 peak::find_peaks(bench, &mut due)?;

@@ -1,16 +1,19 @@
 //! The boxes of a cell while they are there, and how files come into them.
 
+use super::arm::Serving;
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 use tare_host::carry;
 use tare_host::cgroup::{MemoryEvents, Meter};
 use tare_host::oom::KernelLog;
 use tare_model::finding::Reason;
+use tare_model::protocol::Request;
 use tare_model::results::Failure;
 use tare_model::study::{BoxKind, Workload};
 use tare_platforms::link::Link;
-use tare_platforms::{ANSWER_DEADLINE, BoxError, RunningBox};
+use tare_platforms::{ANSWER_DEADLINE, BoxError, BoxSpec, RunningBox};
 use tare_study::placement::Placement;
 
 /// What was counted of the memory of a box before a trial.
@@ -54,6 +57,10 @@ pub(super) struct CellBoxes {
     /// Those in which roles of its workloads run elsewhere, once one did.
     pub(super) beside: BTreeMap<Placement, LiveBox>,
     pub(super) kind: BoxKind,
+    /// Servers in them that stay from trial to trial, between two.
+    pub(super) standing: Vec<Serving>,
+    /// What its boxes were told of the names of all; empty: nothing.
+    pub(super) named: String,
     /// Time that freezing it took, while it is frozen.
     pub(super) frozen: Option<Duration>,
     /// Time that the last freeze and the thaw after it took, until a trial tells.
@@ -96,6 +103,44 @@ impl CellBoxes {
         std::iter::once((None, &mut self.own)).chain(apart)
     }
 
+    /// Ends the servers that stay from trial to trial, unless they are those of this workload.
+    pub(super) fn end_standing(&mut self, but_of: Option<&Workload>) {
+        let theirs = self.standing.iter().map(|serving| &serving.role);
+        if but_of.is_some_and(|workload| workload.standing().eq(theirs)) {
+            return;
+        }
+        for serving in std::mem::take(&mut self.standing).into_iter().rev() {
+            let request = Request::Stop {
+                process: serving.process,
+            };
+            let link = self.link(&serving.entry.placement);
+            // An agent that does not answer is found so by the next trial in its box.
+            let _ = link.request(&request, ANSWER_DEADLINE);
+        }
+    }
+
+    /// The names of the boxes in which roles of a workload run, as `/etc/hosts` has them.
+    pub(super) fn hosts(&self, workload: &Workload) -> String {
+        let mut names: BTreeMap<IpAddr, Vec<String>> = BTreeMap::new();
+        names.extend(
+            self.own
+                .running
+                .address()
+                .map(|own| (own, vec![BoxSpec::HOSTNAME.to_owned()])),
+        );
+        for role in workload.boxed() {
+            if let Some(address) = self.at(&Placement::of(role)).running.address() {
+                names.entry(address).or_default().push(hostname(&role.name));
+            }
+        }
+        let lines = names
+            .iter()
+            .map(|(address, names)| format!("{address} {}\n", names.join(" ")));
+        lines.fold("127.0.0.1 localhost\n::1 localhost\n".to_owned(), |all, line| {
+            all + &line
+        })
+    }
+
     /// CPU time that the boxes of its kind used; `None` where the host cannot tell it of each.
     pub(super) fn cpu_ns(&mut self) -> Option<u64> {
         self.of_its_kind().map(|(_, boxed)| boxed.cpu_ns()).sum()
@@ -118,6 +163,11 @@ impl CellBoxes {
         self.of_its_kind()
             .try_for_each(|(_, boxed)| boxed.running.freeze())
     }
+}
+
+/// The host name of a box for this role.
+pub(super) fn hostname(role: &str) -> String {
+    role.replace('_', "-")
 }
 
 /// The boxes of a cohort that are there, by kind.

@@ -6,15 +6,15 @@ use super::arm::{Arm, Lost, Serving, Words};
 use super::live::CellBoxes;
 use crate::failures::{self, TIME_OVER};
 use crate::trial;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 use tare_host::net::{HostReach, PORT};
-use tare_model::finding::Reason;
-use tare_model::protocol::{Bounds, Reply, Request, Task};
+use tare_model::finding::{Finding, Reason};
+use tare_model::protocol::{Bounds, Exited, Reply, Request, Task};
 use tare_model::results::{Failure, Printed};
-use tare_model::workload::{Ready, Role, Run};
-use tare_platforms::link::Answer;
+use tare_model::workload::{Place, Ready, Role, Run};
+use tare_platforms::link::{Answer, LinkError};
 use tare_study::addresses::{self, Book, Entry};
 use tare_study::extract::{self, Output};
 use tare_study::placement::Placement;
@@ -22,6 +22,8 @@ use tare_study::placement::Placement;
 /// What is added to the number of a process for that of its first server, which may be in the
 /// same box; for the next one as much again.
 const SERVERS: u16 = 1000;
+/// The number in place of that of the process, of a server that stays: that of none.
+const STANDING: u16 = SERVERS - 1;
 
 /// Said of a server that ended by itself and was connected to before its client was.
 const ONE_CONNECTION: &str = " (if it serves one connection alone, the ready check used that: \
@@ -43,7 +45,9 @@ impl Way {
     /// To a server, from wherever it is talked to.
     fn to(arm: &Arm, server: &Role, held: &CellBoxes) -> Result<Self, Failure> {
         let from = addresses::talked_to_from(&arm.workload, server);
-        let way = match from.is_empty() {
+        // Of one in a box of its own, others may hear from a third.
+        let is_private = from.is_empty() && server.place != Place::Apart;
+        let way = match is_private {
             true => Self::direct((Ipv4Addr::LOCALHOST, 0).into()),
             false => Self::across(&Placement::of(server), &from, held)?,
         };
@@ -102,6 +106,7 @@ impl Way {
         listens.set_port(port.unwrap_or_else(|| listens.port()));
         Entry {
             name: role.name.clone(),
+            one_of: role.one_of.clone(),
             placement: Placement::of(role),
             listens,
             found: self.found.unwrap_or(listens),
@@ -124,8 +129,8 @@ impl Arm {
         }
     }
 
-    /// Starts the servers that one of its processes talks to, one after another: where they are,
-    /// or `None` if the arm is lost by one.
+    /// Starts the servers that one of its processes talks to, one after another, and those that are several of one
+    /// role together: where they are, or `None` if the arm is lost by one.
     pub(super) fn open(
         &mut self,
         held: &mut CellBoxes,
@@ -133,45 +138,73 @@ impl Arm {
         bounds: Bounds,
     ) -> Result<Option<Book>, Stop> {
         let mut book = Book::default();
-        let servers: Vec<Role> = self.workload.servers().cloned().collect();
-        let numbers = (1..).map(|i| SERVERS * i + process);
-        for (role, number) in servers.iter().zip(numbers) {
-            let way = match Way::to(self, role, held) {
-                Ok(way) => way,
-                Err(failure) => {
-                    self.lose(failure);
-                    return Ok(None);
-                }
-            };
-            let request = Request::Start {
-                process: number,
-                task: trial::server(&self.workload, role, way.listens, &book)?,
-                bounds,
-            };
-            let Some(port) = self.serve(held, role, &request)? else {
+        for serving in std::mem::take(&mut held.standing) {
+            book.add(serving.entry.clone());
+            self.servers.serving.push(serving);
+        }
+        let stand = !self.servers.serving.is_empty();
+        let servers = self
+            .workload
+            .servers()
+            .zip(1..)
+            .filter(|(role, _)| !(stand && role.stands));
+        let servers = servers.map(|(role, i)| {
+            let within = if role.stands { STANDING } else { process };
+            (role.clone(), SERVERS * i + within)
+        });
+        let servers: Vec<(Role, u16)> = servers.collect();
+        for alike in servers.chunk_by(|(a, _), (b, _)| a.one_of.is_some() && a.one_of == b.one_of) {
+            let mut started = Vec::new();
+            for (role, number) in alike {
+                let way = match Way::to(self, role, held) {
+                    Ok(way) => way,
+                    Err(failure) => {
+                        self.lose(failure);
+                        return Ok(None);
+                    }
+                };
+                let task = trial::server(&self.workload, role, way.listens, &book)?;
+                let request = Request::Start {
+                    process: *number,
+                    task,
+                    bounds,
+                };
+                started.push((role, *number, way, request));
+            }
+            let begun = Instant::now();
+            let asked: Vec<Result<(), LinkError>> = started
+                .iter()
+                .map(|(role, _, _, request)| held.link(&Placement::of(role)).ask(request, self.patience))
+                .collect();
+            for ((role, number, way, request), asked) in started.into_iter().zip(asked) {
+                let link = held.link(&Placement::of(role));
+                let answer = asked.and_then(|()| link.reply(&request, self.patience));
+                let Some(port) = self.serves(role, &request, answer)? else {
+                    continue;
+                };
+                let entry = way.entry(role, port.or_else(|| fixed_port(role)));
+                book.add(entry.clone());
+                self.servers.serving.push(Serving {
+                    role: role.clone(),
+                    process: number,
+                    entry,
+                });
+            }
+            self.servers.ready_seconds += begun.elapsed().as_secs_f64();
+            if !self.lives() {
                 return Ok(None);
-            };
-            self.servers.serving.push(Serving {
-                name: called(role),
-                process: number,
-                placement: Placement::of(role),
-                was_connected_to: matches!(role.ready, Some(Ready::Tcp(_))),
-            });
-            book.add(way.entry(role, port.or_else(|| fixed_port(role))));
+            }
         }
         Ok(Some(book))
     }
 
-    /// Starts a server; the port that it told, or `None` if the arm is lost by it.
-    fn serve(
+    /// What a server that was started answered: the port that it told, or `None` if the arm is lost by it.
+    fn serves(
         &mut self,
-        held: &mut CellBoxes,
         role: &Role,
         request: &Request,
+        answer: Result<Answer, LinkError>,
     ) -> Result<Option<Option<u16>>, Stop> {
-        let begun = Instant::now();
-        let answer = held.link(&Placement::of(role)).request(request, self.patience);
-        self.servers.ready_seconds += begun.elapsed().as_secs_f64();
         let answer = answer.map(|answer| Answer {
             stderr: self.hear(&called(role), answer.stderr),
             ..answer
@@ -197,38 +230,91 @@ impl Arm {
         Ok(None)
     }
 
+    /// Looks after its servers at the end of a trial. One that ended is why the arm is lost, whatever its client told of
+    /// that; where it is one of several, those that are left may have done the work: that is found.
+    pub(super) fn look_after(&mut self, held: &mut CellBoxes) -> Result<Vec<Finding>, Stop> {
+        let mut ended: BTreeMap<String, u32> = BTreeMap::new();
+        for serving in std::mem::take(&mut self.servers.serving) {
+            let request = Request::Look {
+                process: serving.process,
+            };
+            let name = called(&serving.role);
+            let answer = held
+                .link(&serving.entry.placement)
+                .request(&request, self.patience);
+            let said = answer.as_ref().map(|a| a.stderr.clone()).unwrap_or_default();
+            let said = self.hear(&name, said);
+            match (self.reply(answer)?, &serving.role.one_of) {
+                (Some(Reply::Exited(_)), Some(role)) => *ended.entry(role.clone()).or_default() += 1,
+                (Some(Reply::Exited(exited)), None) => self.blame_for(&serving, &exited, &said),
+                _ => self.servers.serving.push(serving),
+            }
+        }
+        let all = |role: &String| {
+            let alike = self
+                .workload
+                .servers()
+                .filter(|server| server.one_of.as_ref() == Some(role));
+            u32::try_from(alike.count()).unwrap_or(u32::MAX)
+        };
+        let found = ended.into_iter().map(|(role, ended)| Finding::LostServers {
+            all: all(&role),
+            role,
+            ended,
+        });
+        Ok(found.collect())
+    }
+
     /// Ends its servers, the last one first. One that had ended by itself is why the arm is
-    /// lost, whatever its client told of that.
+    /// lost, whatever its client told of that. Those that stay from trial to trial end with an arm that is lost.
     pub(super) fn stop_servers(&mut self, held: &mut CellBoxes) -> Result<(), Stop> {
-        for serving in std::mem::take(&mut self.servers.serving).into_iter().rev() {
+        let all = std::mem::take(&mut self.servers.serving).into_iter();
+        let (standing, others): (Vec<_>, Vec<_>) = all.partition(|serving| serving.role.stands);
+        self.stop_all(held, others)?;
+        // What is left of a cluster is no cluster for the next trial.
+        let is_whole = standing.len() == self.workload.standing().count();
+        if self.lives() && is_whole {
+            held.standing = standing;
+            return Ok(());
+        }
+        self.stop_all(held, standing)
+    }
+
+    fn stop_all(&mut self, held: &mut CellBoxes, servers: Vec<Serving>) -> Result<(), Stop> {
+        for serving in servers.into_iter().rev() {
+            let name = called(&serving.role);
             if self.lost.as_ref().is_some_and(|lost| !lost.box_lives) {
                 break;
             }
             let request = Request::Stop {
                 process: serving.process,
             };
-            let answer = held.link(&serving.placement).request(&request, self.patience);
+            let answer = held
+                .link(&serving.entry.placement)
+                .request(&request, self.patience);
             let said = answer.as_ref().map(|a| a.stderr.clone()).unwrap_or_default();
-            let said = self.hear(&serving.name, said);
+            let said = self.hear(&name, said);
             match self.reply(answer)? {
                 Some(Reply::Stopped) | None => {}
-                Some(Reply::Exited(exited)) => {
-                    let by_itself = || {
-                        let advice = if serving.was_connected_to {
-                            ONE_CONNECTION
-                        } else {
-                            ""
-                        };
-                        let detail = format!("before its client, with exit status 0{advice}");
-                        Failure::new(Reason::ExitStatus, detail)
-                    };
-                    let failure = failures::ended_well(&exited, &said).err();
-                    self.blame(&serving.name, failure.unwrap_or_else(by_itself));
-                }
+                Some(Reply::Exited(exited)) => self.blame_for(&serving, &exited, &said),
                 Some(other) => self.lose_box(failures::bad_report(format!("{other:?}"))),
             }
         }
         Ok(())
+    }
+
+    /// A server ended by itself, with these last words.
+    fn blame_for(&mut self, serving: &Serving, exited: &Exited, said: &[u8]) {
+        let by_itself = || {
+            let advice = match serving.role.ready {
+                Some(Ready::Tcp(_)) => ONE_CONNECTION,
+                _ => "",
+            };
+            let detail = format!("before its client, with exit status 0{advice}");
+            Failure::new(Reason::ExitStatus, detail)
+        };
+        let failure = failures::ended_well(exited, said).err();
+        self.blame(&called(&serving.role), failure.unwrap_or_else(by_itself));
     }
 
     fn blame(&mut self, server: &str, failure: Failure) {

@@ -1,7 +1,7 @@
 //! What findings mean, in words.
 
 /// Each by its name: those of `tare_model::finding::Finding`, then what an analysis finds.
-pub const MEANINGS: [(&str, &str); 19] = [
+pub const MEANINGS: [(&str, &str); 20] = [
     (
         "host-busy",
         "other processes used the host's CPUs before the trial, and the wait for a quiet host timed out",
@@ -63,6 +63,10 @@ pub const MEANINGS: [(&str, &str); 19] = [
     (
         "work-left-behind",
         "the command ended while processes that it had started went on; they were killed, and their work is not in the figure: have it stay in the foreground (many programs have an option for that), let the shell 'wait' for its jobs, or make it a server of a workload file",
+    ),
+    (
+        "lost-servers",
+        "servers ended before the command did, which went on with those that were left: its figure is that of a smaller cluster",
     ),
     (
         "noise-unknown",

@@ -90,14 +90,17 @@ enum Chosen {
 fn of_catalogue(asked: &str, wishes: &StudyRequest) -> Result<Box<Workload>, DesignError> {
     let read = workload_file::read(asked)?;
     let unfound = |error| without_program(error, &read);
-    let servers = read.roles.iter().map(|wish| {
-        Ok(Role {
-            name: wish.name.clone(),
+    let mut servers = Vec::new();
+    for wish in &read.roles {
+        let role = placed(&wish.command, &wish.place, wishes).map_err(unfound)?;
+        servers.extend(wish.each().map(|(name, one_of)| Role {
+            name,
+            one_of,
             ready: Some(wish.ready.clone()),
-            ..placed(&wish.command, &wish.place, wishes)?
-        })
-    });
-    let servers = servers.collect::<Result<Vec<_>, _>>().map_err(unfound)?;
+            stands: wish.stands,
+            ..role.clone()
+        }));
+    }
     let role = placed(&read.command, &read.place, wishes).map_err(unfound)?;
     of_file(read, role, servers).map(Box::new)
 }

@@ -1,5 +1,6 @@
 //! Which boxes stand side by side: as many as the host's memory holds, the baselines
-//! of all others among them.
+//! of all others among them. Servers that stay from trial to trial work also while others are measured: boxes with such
+//! stand by themselves.
 
 use super::{Cohort, Group};
 use rand::seq::SliceRandom;
@@ -7,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use tare_model::study::{Against, BoxKind, Cell, Fresh, Study};
+use tare_model::study::{Against, BoxKind, Cell, Fresh, Study, Workload};
 
 /// Share of the host's memory that boxes may be granted together: the rest is for the
 /// host, its engines and its page cache.
@@ -68,8 +69,8 @@ pub struct SideBySide {
 
 impl SideBySide {
     /// One box by itself always fits here: whether the host has its memory is asked elsewhere.
-    fn of(study: &Study, kinds: &[BoxKind], room: Room) -> Self {
-        let each = 1 + beside(study);
+    fn of(study: &Study, kinds: &[BoxKind], room: Room, stays: bool) -> Self {
+        let each = 1 + beside(study, stays);
         let memory = |kind| study.instance_of(kind).map_or(0, |i| i.size.memory_bytes);
         let memory_bytes = kinds.iter().map(memory).sum::<u64>() * each as u64;
         let boxes = kinds.len() * each;
@@ -87,15 +88,22 @@ pub fn side_by_side(study: &Study, room: Room) -> Option<SideBySide> {
         return None;
     }
     let sets = sets(study, room, |_| {});
-    sets.iter()
-        .map(|kinds| SideBySide::of(study, kinds, room))
-        .max_by_key(|set| (!set.fits, set.memory_bytes))
+    let sets = sets.iter().map(|kinds| SideBySide::of(study, kinds, room, false));
+    let alone = by_themselves(study).map(|kind| SideBySide::of(study, &[kind], room, true));
+    sets.chain(alone).max_by_key(|set| (!set.fits, set.memory_bytes))
 }
 
 /// All boxes of a study that keeps them to its end, at work or not; `None` of one that
 /// makes new ones.
 pub fn kept(study: &Study, room: Room) -> Option<SideBySide> {
-    (study.protocol.fresh == Fresh::Study).then(|| SideBySide::of(study, &study.box_kinds(), room))
+    let all = |stays| SideBySide::of(study, &study.box_kinds(), room, stays);
+    let most = || {
+        [false, true]
+            .map(all)
+            .into_iter()
+            .max_by_key(|set| set.memory_bytes)
+    };
+    (study.protocol.fresh == Fresh::Study).then(most).flatten()
 }
 
 /// In how many sets of a block each kind of box is: baselines are in all of their size.
@@ -128,7 +136,41 @@ pub(super) fn sliced(study: &Study, room: Room, rng: &mut ChaCha8Rng) -> Vec<Coh
             Fresh::Block | Fresh::Study => cohorts.push(Cohort { kinds, groups }),
         }
     }
+    let alone: Vec<Cohort> = by_themselves(study)
+        .map(|kind| staying(study, kind, rng))
+        .collect();
+    if !alone.is_empty() {
+        cohorts.extend(alone);
+        cohorts.shuffle(rng);
+    }
     cohorts
+}
+
+/// The cells of a kind of box whose servers stay, one after another.
+fn staying(study: &Study, kind: BoxKind, rng: &mut ChaCha8Rng) -> Cohort {
+    let mut cells = study.cells_of(&kind);
+    cells.retain(|cell| stays(study, cell));
+    cells.shuffle(rng);
+    let groups = cells.into_iter().map(|cell| Group::of(vec![cell], Vec::new()));
+    Cohort {
+        groups: groups.collect(),
+        kinds: vec![kind],
+    }
+}
+
+/// Whether servers of a cell stay from trial to trial.
+pub(super) fn stays(study: &Study, cell: &Cell) -> bool {
+    let workload = study
+        .workloads
+        .iter()
+        .find(|workload| workload.name() == cell.workload);
+    workload.is_some_and(Workload::stays)
+}
+
+/// The kinds of box with such cells.
+fn by_themselves(study: &Study) -> impl Iterator<Item = BoxKind> {
+    let kinds = study.box_kinds().into_iter();
+    kinds.filter(|kind| study.cells_of(kind).iter().any(|cell| stays(study, cell)))
 }
 
 /// The kinds of box of each size, in sets that the host's memory holds; the baselines
@@ -137,12 +179,15 @@ fn sets(study: &Study, room: Room, mut arrange: impl FnMut(&mut Vec<BoxKind>)) -
     let mut sets = Vec::new();
     for instance in &study.instances {
         let mut kinds = study.box_kinds();
-        kinds.retain(|kind| kind.instance == instance.name && !study.cells_of(kind).is_empty());
+        kinds.retain(|kind| {
+            let mut cells = study.cells_of(kind).into_iter();
+            kind.instance == instance.name && cells.any(|cell| !stays(study, &cell))
+        });
         let (baselines, mut others): (Vec<_>, Vec<_>) = kinds
             .into_iter()
             .partition(|kind| kind.platform == study.baseline);
         arrange(&mut others);
-        let most = room.boxes(instance.size.memory_bytes) / (1 + beside(study));
+        let most = room.boxes(instance.size.memory_bytes) / (1 + beside(study, false));
         let most = most.min(MOST_KINDS);
         let beside = most.saturating_sub(baselines.len()).max(1);
         let n_sets = others.len().div_ceil(beside);
@@ -159,10 +204,14 @@ fn sets(study: &Study, room: Room, mut arrange: impl FnMut(&mut Vec<BoxKind>)) -
     sets
 }
 
-/// How many boxes stand beside that of a cell at most, for roles that are apart. They stay
-/// from one workload to the next.
-pub(super) fn beside(study: &Study) -> usize {
-    let apart = study.workloads.iter().flat_map(|workload| workload.apart());
+/// How many boxes stand beside that of a cell at most, for roles that are apart, of workloads whose servers stay or
+/// do not. They stay from one workload to the next.
+pub(super) fn beside(study: &Study, stays: bool) -> usize {
+    let workloads = study
+        .workloads
+        .iter()
+        .filter(|workload| workload.stays() == stays);
+    let apart = workloads.flat_map(|workload| workload.apart());
     let names: BTreeSet<&str> = apart.map(|role| role.name.as_str()).collect();
     names.len()
 }
@@ -170,7 +219,7 @@ pub(super) fn beside(study: &Study) -> usize {
 /// One group for each workload; what was planned in another set is a shadow baseline here.
 fn groups(study: &Study, kinds: &[BoxKind], planned: &mut BTreeSet<Cell>) -> Vec<Group> {
     let mut groups = Vec::new();
-    for workload in &study.workloads {
+    for workload in study.workloads.iter().filter(|workload| !workload.stays()) {
         let cells = kinds.iter().flat_map(|kind| study.cells_of(kind));
         let cells: Vec<Cell> = cells.filter(|cell| cell.workload == workload.name()).collect();
         let (own, others): (Vec<Cell>, Vec<Cell>) =
@@ -198,6 +247,7 @@ mod tests {
     use crate::plan;
     use tare_model::host::HostFacts;
     use tare_model::measuring::Slicing;
+    use tare_model::workload::{Place, Ready, Role};
 
     fn example(platforms: usize) -> Study {
         let wishes = StudyRequest {
@@ -282,6 +332,41 @@ mod tests {
         study.protocol.fresh = Fresh::Trial;
         let groups = u32::try_from(study.workloads.len()).unwrap();
         assert_eq!(boxes(&study, tight), 10 * 12 * groups);
+    }
+
+    #[test]
+    fn boxes_whose_servers_stay_stand_by_themselves() {
+        let mut study = example(3);
+        // The first workload gets two workers.
+        let role = study.workloads[0].roles[0].clone();
+        let worker = |name: &str| Role {
+            name: name.to_owned(),
+            place: Place::Apart,
+            ready: Some(Ready::Line("ready".to_owned())),
+            stands: true,
+            ..role.clone()
+        };
+        study.workloads[0]
+            .roles
+            .extend(["worker-1", "worker-2"].map(worker));
+        let (all, kinds) = (study.cells().len(), study.box_kinds().len());
+        let cohorts = plan::block(&study, Room::of_host(64 << 30), 1);
+        assert_eq!(cohorts.iter().flat_map(Cohort::trials).count(), all);
+        let stays = |cohort: &&Cohort| cohort.trials().any(|trial| stays(&study, &trial.cell));
+        let (alone, others): (Vec<&Cohort>, Vec<&Cohort>) = cohorts.iter().partition(stays);
+        assert_eq!((alone.len(), others.len()), (kinds, 1));
+        assert!(
+            alone
+                .iter()
+                .all(|cohort| cohort.kinds.len() == 1 && cohort.groups.len() == 1)
+        );
+        let any = |_: &BoxKind| plan::BoxCost {
+            launch_seconds: 1.0,
+            stretch: 1.0,
+        };
+        let each = u32::try_from(kinds * (1 + 3)).unwrap();
+        let cost = plan::cost(&study, Room::UNBOUNDED, any);
+        assert_eq!(cost.boxes, each * cost.blocks);
     }
 
     #[test]

@@ -129,34 +129,51 @@ struct Share {
 }
 
 impl Share {
-    /// Of a kind that is in so many cohorts of a block.
+    /// Of a kind that is in so many cohorts of a block, and in one more with the cells whose servers stay.
     fn of(study: &Study, kind: &BoxKind, cost: BoxCost, cohorts: u32) -> Self {
         let of_kind = study.cells_of(kind);
         let number = |n: usize| f64::from(u32::try_from(n).unwrap_or(u32::MAX));
-        let cells = number(of_kind.len());
+        let (staying, others): (Vec<Cell>, Vec<Cell>) = of_kind
+            .iter()
+            .cloned()
+            .partition(|cell| cohorts::stays(study, cell));
         let twice = of_kind.iter().filter(|cell| has_two_processes(study, cell));
         let second = number(twice.count()) * TRIAL_OVERHEAD_SECONDS;
-        // With those of roles that are apart.
-        let each = number(1 + cohorts::beside(study));
-        // Without a cell, no box is made.
-        let used = cells.min(1.0);
         let cohorts = f64::from(cohorts);
-        let (once_boxes, block_boxes) = match study.protocol.fresh {
-            Fresh::Trial => (0.0, cohorts * cells * each),
-            Fresh::Block => (0.0, cohorts * used * each),
-            Fresh::Study => (used * each, 0.0),
+        // With those of roles that are apart. Without a cell, no box is made.
+        let boxes = |cells: &[Cell], stays, cohorts: f64| {
+            let cells = number(cells.len());
+            let boxes = if study.protocol.fresh == Fresh::Trial {
+                cells
+            } else {
+                cells.min(1.0)
+            };
+            cohorts * boxes * number(1 + cohorts::beside(study, stays))
         };
-        let work: f64 = of_kind.iter().map(|cell| seconds_of(study, cell)).sum();
-        let least: f64 = of_kind.iter().map(|cell| least_seconds_of(study, cell)).sum();
+        let all = |cohorts| boxes(&others, false, cohorts) + boxes(&staying, true, 1.0);
+        let (once_boxes, block_boxes) = match study.protocol.fresh {
+            Fresh::Trial | Fresh::Block => (0.0, all(cohorts)),
+            Fresh::Study => (boxes(&others, false, 1.0).max(boxes(&staying, true, 1.0)), 0.0),
+        };
+        let used = number(of_kind.len()).min(1.0);
+        let work_of = |seconds_of: fn(&Study, &Cell) -> f64, cells: &[Cell]| -> f64 {
+            let each = cells.iter().map(|cell| seconds_of(study, cell));
+            each.sum()
+        };
         let around = TRIAL_OVERHEAD_SECONDS + study.protocol.pause_seconds;
         let peaks: f64 = of_kind.iter().map(|cell| peak_seconds(study, cell)).sum();
         let launches = block_boxes * cost.launch_seconds;
-        let of_block = |work| launches + cohorts * (work * cost.stretch + cells * around + second);
+        let trials = |seconds_of, cells: &[Cell]| {
+            work_of(seconds_of, cells) * cost.stretch + number(cells.len()) * around
+        };
+        let of_block = |seconds_of| {
+            launches + cohorts * (trials(seconds_of, &others) + second) + trials(seconds_of, &staying)
+        };
         Self {
             once_seconds: used * PROOF_SECONDS + once_boxes * cost.launch_seconds + peaks,
             once_boxes,
-            block_seconds: of_block(work),
-            least_block_seconds: of_block(least),
+            block_seconds: of_block(seconds_of),
+            least_block_seconds: of_block(least_seconds_of),
             block_boxes,
         }
     }

@@ -126,6 +126,8 @@ pub(super) enum PlaceText {
 pub(super) struct RoleText {
     pub name: Spanned<String>,
     pub place: PlaceText,
+    /// How many of it there are, each in a box of its own; absent: one, that bears its name.
+    pub count: Option<Spanned<CountText>>,
     pub argv: Vec<String>,
     #[serde(default)]
     pub with: Vec<String>,
@@ -134,6 +136,25 @@ pub(super) struct RoleText {
     #[serde(default)]
     pub calls: Vec<String>,
     pub ready: Spanned<ReadyText>,
+    pub lives: Option<Spanned<LivesText>>,
+}
+
+/// For how long a server lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum LivesText {
+    /// It is new for each trial.
+    Trial,
+    /// It stays from trial to trial of a block.
+    Block,
+}
+
+/// A number, or words with a parameter that is one.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum CountText {
+    Number(i64),
+    Words(String),
 }
 
 /// How a server tells that it serves.

@@ -211,7 +211,13 @@ impl Reader<'_> {
         let command = file.command.get_ref();
         let roles = self.roles(file)?;
         let names: Vec<&str> = roles.iter().map(|role| role.name.as_str()).collect();
-        let scope = Scope::of_command(&names);
+        let several = roles::several(file);
+        let scope = Scope::of_command(&names, &several);
+        let single: Vec<&str> = names
+            .iter()
+            .filter(|name| !several.contains(name))
+            .copied()
+            .collect();
         let aside = Scope::without_servers(&names);
         let filled = |words: &[String]| self.all_filled(words, &file.command, &scope);
         let cold = self.cold(command, &aside)?;
@@ -227,7 +233,7 @@ impl Reader<'_> {
             cannot_run: self.cannot_run(command)?,
             parameters: self.parameters(file),
             command: CommandWish {
-                load: self.load(file, &names)?,
+                load: self.load(file, &single)?,
                 argv: filled(&command.argv)?,
                 image_only: command.image_only,
                 // The file names the program itself.

@@ -1,11 +1,11 @@
 //! The servers of a workload file: `[[role]]`.
 
-use super::file::{File, PlaceText, ReadyText, RoleText};
+use super::file::{CountText, File, LivesText, PlaceText, ReadyText, RoleText};
 use super::{Reader, WorkloadFileError, variables};
-use crate::addresses::{Blank, is_name};
+use crate::addresses::{AddressPart, Blank, blanks, is_name};
 use crate::command::CommandWish;
 use crate::extract;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use tare_model::suggest;
 use tare_model::workload::{COMMAND, Place, Ready};
@@ -17,10 +17,28 @@ pub struct RoleWish {
     pub name: String,
     /// Where it runs.
     pub place: Place,
+    /// How many of it there are, by numbered names; absent: one, that bears its name.
+    pub count: Option<u32>,
+    /// Whether it stays from trial to trial of a block.
+    pub stands: bool,
     /// What is run.
     pub command: CommandWish,
     /// How it tells that it serves.
     pub ready: Ready,
+}
+
+/// Most roles of a kind: far more than one host bears.
+const MOST: u32 = 50;
+
+impl RoleWish {
+    /// The roles that it stands for, each with its name.
+    pub fn each(&self) -> impl Iterator<Item = (String, Option<String>)> {
+        let numbers = self.count.map_or(0..=0, |count| 1..=count);
+        numbers.map(|number| match number {
+            0 => (self.name.clone(), None),
+            _ => (format!("{}-{number}", self.name), Some(self.name.clone())),
+        })
+    }
 }
 
 impl From<PlaceText> for Place {
@@ -41,15 +59,18 @@ pub(super) struct Scope<'a> {
     started: &'a [&'a str],
     /// All of the file.
     all: &'a [&'a str],
+    /// Those of which there are several.
+    several: &'a [&'a str],
 }
 
 impl<'a> Scope<'a> {
     /// That of the command, with which all serve.
-    pub(super) const fn of_command(all: &'a [&'a str]) -> Self {
+    pub(super) const fn of_command(all: &'a [&'a str], several: &'a [&'a str]) -> Self {
         Self {
             own: None,
             started: all,
             all,
+            several,
         }
     }
 
@@ -59,6 +80,7 @@ impl<'a> Scope<'a> {
             own: None,
             started: &[],
             all,
+            several: &[],
         }
     }
 
@@ -88,6 +110,11 @@ impl<'a> Scope<'a> {
                     "'{{{words}}}' is of the server itself: write '{{{part}}}'"
                 ))
             }
+            (Some(name), _) if self.several.contains(&name) && blank.part != AddressPart::Addresses => {
+                Err(format!(
+                    "'{{{words}}}' is of one server, and '{name}' has a count: write '{{{name}.addresses}}'"
+                ))
+            }
             (Some(name), _) if self.started.contains(&name) => Ok(format!("{{{words}}}")),
             (Some(name), None) if self.all.contains(&name) => Err(format!(
                 "'{{{words}}}' is of a server, and setup and teardown run without servers: put it into argv"
@@ -112,6 +139,22 @@ impl<'a> Scope<'a> {
     }
 }
 
+fn twice(name: &str) -> String {
+    format!("the role '{name}' already exists: give each its own name")
+}
+
+fn stands(role: &RoleText) -> bool {
+    let lives = role.lives.as_ref();
+    lives.is_some_and(|lives| *lives.get_ref() == LivesText::Block)
+}
+
+/// The names of the roles of a file of which there may be several.
+pub(super) fn several(file: &File) -> Vec<&str> {
+    let roles = file.roles.iter().map(Spanned::get_ref);
+    let several = roles.filter(|role| role.count.is_some());
+    several.map(|role| role.name.get_ref().as_str()).collect()
+}
+
 impl Reader<'_> {
     /// The servers of a file, in their order.
     pub(super) fn roles(&self, file: &File) -> Result<Vec<RoleWish>, WorkloadFileError> {
@@ -120,6 +163,8 @@ impl Reader<'_> {
             .iter()
             .map(|role| role.get_ref().name.get_ref().as_str())
             .collect();
+        let several = several(file);
+        let mut taken = BTreeSet::new();
         let mut roles = Vec::new();
         for (i, role) in file.roles.iter().enumerate() {
             let text = role.get_ref();
@@ -128,8 +173,14 @@ impl Reader<'_> {
                 own: Some(names[i]),
                 started: &names[..i],
                 all: &names,
+                several: &several,
             };
-            roles.push(self.role(file, role, &scope)?);
+            let read = self.role(file, role, &scope)?;
+            if let Some((name, _)) = read.each().find(|(name, _)| !taken.insert(name.clone())) {
+                return Err(self.at(&text.name, twice(&name)));
+            }
+            self.outlives_none(text, &read, &roles)?;
+            roles.push(read);
         }
         let own = |part: &str| file.parameters.contains_key(part);
         if let (Some(first), Some(part)) = (
@@ -148,6 +199,39 @@ impl Reader<'_> {
         Ok(roles)
     }
 
+    /// A server that stays has no use for one that is new for each trial.
+    fn outlives_none(
+        &self,
+        text: &RoleText,
+        role: &RoleWish,
+        before: &[RoleWish],
+    ) -> Result<(), WorkloadFileError> {
+        let asked = match &role.ready {
+            Ready::Command(argv) => &argv[..],
+            _ => &[],
+        };
+        let mut blanks = role
+            .command
+            .argv
+            .iter()
+            .chain(asked)
+            .flat_map(|word| blanks(word));
+        let short = blanks.find_map(|blank| {
+            let named = |other: &&RoleWish| Some(&*other.name) == blank.role && !other.stands;
+            before.iter().find(named)
+        });
+        match (short, &text.lives) {
+            (Some(short), Some(lives)) if role.stands => {
+                let message = format!(
+                    "'{}' stays from trial to trial, and '{}', which it talks to, does not: give that lives = \"block\" too",
+                    role.name, short.name
+                );
+                Err(self.at(lives, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn fits_as_name(&self, name: &Spanned<String>, before: &[&str]) -> Result<(), WorkloadFileError> {
         let text = name.get_ref().as_str();
         let message = if !is_name(text) {
@@ -155,7 +239,7 @@ impl Reader<'_> {
         } else if text == COMMAND {
             format!("'{COMMAND}' is the name of [command]: rename the role, such as server")
         } else if before.contains(&text) {
-            format!("the role '{text}' already exists: give each its own name")
+            twice(text)
         } else {
             return Ok(());
         };
@@ -175,6 +259,7 @@ impl Reader<'_> {
                 "a role needs a program: give argv = [\"PROGRAM\", \"ARGUMENT\"]",
             ));
         }
+        let count = text.count.as_ref().map(|count| self.count(text, count, scope));
         let filled = |words: &[String]| self.all_filled(words, role, scope);
         let ready = self.ready(&text.ready, scope)?;
         let mut calls = filled(&text.calls)?;
@@ -184,6 +269,8 @@ impl Reader<'_> {
         Ok(RoleWish {
             name: text.name.get_ref().clone(),
             place: text.place.into(),
+            count: count.transpose()?,
+            stands: stands(text),
             command: CommandWish {
                 load: None,
                 argv: filled(&text.argv)?,
@@ -201,6 +288,29 @@ impl Reader<'_> {
             },
             ready,
         })
+    }
+
+    fn count(
+        &self,
+        role: &RoleText,
+        count: &Spanned<CountText>,
+        scope: &Scope<'_>,
+    ) -> Result<u32, WorkloadFileError> {
+        let told = match count.get_ref() {
+            CountText::Number(number) => number.to_string(),
+            CountText::Words(words) => self
+                .all_filled(std::slice::from_ref(words), count, scope)?
+                .concat(),
+        };
+        let number = told.parse().ok().filter(|number| (1..=MOST).contains(number));
+        let message = match number {
+            Some(_) if role.place != PlaceText::Apart => {
+                "'count' is for boxes beside that of the cell: set place = \"apart\"".to_owned()
+            }
+            Some(number) => return Ok(number),
+            None => format!("'{told}' is not a number of boxes: give count = 1 to {MOST}"),
+        };
+        Err(self.at(count, message))
     }
 
     fn ready(&self, ready: &Spanned<ReadyText>, scope: &Scope<'_>) -> Result<Ready, WorkloadFileError> {

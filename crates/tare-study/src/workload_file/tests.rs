@@ -197,7 +197,7 @@ fn every_workload_that_ships_is_short_and_can_be_read() {
         let read = read(name).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(read.family, name);
         assert!(
-            read.package.is_some() || name.starts_with("spec-cpu"),
+            read.package.is_some() || read.command.image_only || name.starts_with("spec-cpu"),
             "{name}: where its program comes from"
         );
         // Of a command that prints no figure its time is one, if it did its work.
@@ -385,6 +385,68 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
     assert_eq!(of(&script, "").unwrap().command.argv[1], "{db.port}");
     let alone = WHOLE.replace("[command]", "[command]\nplace = \"outside\"");
     assert!(of(&alone, "").unwrap_err().contains("nothing runs in the box"));
+}
+
+#[test]
+fn a_role_may_have_several_boxes_that_stay_for_a_block() {
+    let several = |count: &str| {
+        SERVED
+            .replacen(
+                "place = \"outside\"\nargv = [\"cached\"",
+                &format!("place = \"apart\"\ncount = {count}\nlives = \"block\"\nargv = [\"cached\""),
+                1,
+            )
+            .replace("{cache.port}", "{cache.addresses}")
+    };
+    let names = |count: &str, asked: &str| {
+        let read = of(&several(count), asked).unwrap();
+        assert!(read.roles[0].stands && !read.roles[1].stands);
+        read.roles[0].each().collect::<Vec<_>>()
+    };
+    let numbered = |i: u32| (format!("cache-{i}"), Some("cache".to_owned()));
+    assert_eq!(names("2", ""), [numbered(1), numbered(2)]);
+    assert_eq!(names("\"{n}\"", "?n=3").len(), 3);
+    assert_eq!(names("\"{n}\"", ""), [numbered(1)]);
+    for count in ["0", "51", "-1", "\"two\"", "\"{n}\""] {
+        let error = of(&several(count), "?n=1,000").unwrap_err();
+        assert!(
+            error.contains("is not a number of boxes: give count = 1 to 50"),
+            "{error}"
+        );
+    }
+    let wrong = |from: &str, to: &str| of(&several("2").replacen(from, to, 1), "").unwrap_err();
+    for (from, to, told) in [
+        (
+            "place = \"apart\"",
+            "place = \"outside\"",
+            "tool.toml:10:9: 'count' is for boxes beside",
+        ),
+        (
+            "{cache.addresses}",
+            "{cache.port}",
+            "tool.toml:3:1: '{cache.port}' is of one server, and 'cache' has a count",
+        ),
+        (
+            "name = \"db\"",
+            "name = \"cache-2\"",
+            "tool.toml:16:8: the role 'cache-2' already exists",
+        ),
+        (
+            "\"block\"",
+            "\"ever\"",
+            "'lives' cannot be 'ever': the choices are trial, block",
+        ),
+    ] {
+        let error = wrong(from, to);
+        assert!(error.contains(told), "{told}: {error}");
+    }
+    let short = several("2").replacen("lives = \"block\"\n", "", 1);
+    let short = short.replacen("calls = [\"serve\"]", "lives = \"block\"", 1);
+    let error = of(&short, "").unwrap_err();
+    assert!(
+        error.contains("'db' stays from trial to trial, and 'cache', which it talks to, does not"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -538,3 +538,90 @@ settle = false
     }
     assert!(trials.len() >= 4, "{trials:?}");
 }
+
+/// Two workers in boxes of their own, whom all know by name, serve two workloads of a block and are started once.
+#[test]
+fn workers_have_names_and_stay_for_a_block() {
+    let _alone = alone();
+    // What a box knows of names, by its shell alone: calls itself as it should, and finds each worker at its address.
+    let named = "read self < /proc/sys/kernel/hostname; found=; while read at names; do for name in $names; do \
+                 case $name in worker-*) found=$found,$at;; esac; done; done < /etc/hosts";
+    let worker = format!("{named}; echo $self started; exec sleep 4324");
+    let client = format!(
+        "{named}; test $self = tare; test $found = ,{{worker.addresses}}; echo rate: 5; echo errors: $?"
+    );
+    let text = file(&worker, &client)
+        .replace(
+            "\"outside\"",
+            "\"apart\"\ncount = 2\nlives = \"block\"\ncalls = [\"sleep\"]",
+        )
+        .replace("name = \"db\"", "name = \"worker\"")
+        .replace("'^ready$'", "'^worker-[12] started$'");
+    let tare = with(&text);
+    std::fs::write(tare.path("again.toml"), &text).unwrap();
+    let platforms = [
+        "native?network=bridge",
+        "runc?network=bridge",
+        "docker?network=bridge",
+        "lxc?network=bridge",
+        "nspawn?network=bridge",
+    ];
+    let platforms: Vec<&str> = platforms.into_iter().filter(|p| ready(p)).collect();
+    let asked = format!(
+        "-p {} --baseline {} --blocks 1",
+        platforms.join(","),
+        platforms[0]
+    );
+    tare.ok(&run(&asked).replace("./w.toml", "./w.toml,./again.toml"));
+    let trials = good(&tare, 2 * platforms.len());
+    for platform in &platforms {
+        let of = |records: &[Value]| {
+            records
+                .iter()
+                .filter(|r| r["platform"] == *platform)
+                .cloned()
+                .collect::<Vec<_>>()
+        };
+        let ready = of(&trials)
+            .into_iter()
+            .map(|t| t["outcome"]["ok"]["samples"]["ready"].as_f64().unwrap());
+        let ready: Vec<f64> = ready.collect();
+        assert!(ready[0] > 0.0 && ready[1] == 0.0, "{platform}: {ready:?}");
+        assert_eq!(of(&tare.records_of("r.jsonl", "box")).len(), 3, "{platform}");
+    }
+    assert_eq!(left_of(&tare.run_name("r.jsonl")), Vec::<String>::new());
+}
+
+/// A worker that ends before the command leaves a smaller cluster: the trial tells so, and the next one begins anew.
+#[test]
+fn workers_that_are_lost_are_counted() {
+    let _alone = alone();
+    if !ready("runc?network=bridge") {
+        return;
+    }
+    let worker = "read self < /proc/sys/kernel/hostname; echo ready; test $self = worker-2 || exec sleep 4325; sleep 0.2; exit 7";
+    let text = file(worker, "sleep 1; echo rate: 5; echo errors: 0")
+        .replace(
+            "\"outside\"",
+            "\"apart\"\ncount = 3\nlives = \"block\"\ncalls = [\"sleep\"]",
+        )
+        .replace("name = \"db\"", "name = \"worker\"");
+    let tare = with(&text);
+    std::fs::write(tare.path("again.toml"), &text).unwrap();
+    let asked = run("-p runc?network=bridge --blocks 1").replace("./w.toml", "./w.toml,./again.toml");
+    tare.ok(&asked);
+    for trial in good(&tare, 2) {
+        let findings = trial["findings"].as_array().unwrap();
+        let lost = findings.iter().find(|f| f["finding"] == "lost-servers");
+        let lost = lost.unwrap_or_else(|| panic!("{trial}"));
+        assert_eq!(
+            (&lost["role"], lost["ended"].as_u64(), lost["all"].as_u64()),
+            (&"worker".into(), Some(1), Some(3))
+        );
+        assert!(
+            trial["outcome"]["ok"]["samples"]["ready"].as_f64() > Some(0.0),
+            "{trial}"
+        );
+    }
+    assert_eq!(left_of(&tare.run_name("r.jsonl")), Vec::<String>::new());
+}
