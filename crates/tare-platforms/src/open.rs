@@ -180,13 +180,14 @@ mod tests {
             "docker?network=macvlan",
             "choose one of none, host, bridge, published",
         );
-        refused("native?network=none", "choose one of host");
+        refused("native?network=none", "choose one of host, bridge");
         refused("runsc?network=bridge", "choose one of none, host");
         refused("vm?network=host", "choose one of none, bridge");
         refused("libvirt?network=bridge", "choose one of none");
         refused("vm/runc?network=bridge", "choose network=none or network=host");
         for path in [
             "native?network=host",
+            "native?network=bridge",
             "docker?network=bridge",
             "vm?network=bridge/runc?network=host",
         ] {

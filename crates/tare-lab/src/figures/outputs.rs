@@ -14,7 +14,7 @@ use tare_study::workload_file::{names, read};
 type Recorded = (&'static str, [(&'static str, f64); 2]);
 
 /// Of a tool with one figure that one stands twice.
-const RECORDED: [Recorded; 42] = [
+const RECORDED: [Recorded; 48] = [
     (
         "bonnie++",
         [("write-block", 148_784.0 * 1024.0), ("seeks", 3052.0)],
@@ -28,6 +28,8 @@ const RECORDED: [Recorded; 42] = [
         "fio",
         [("read", 85_444.589_309), ("write-bandwidth", 347_040_020.0)],
     ),
+    ("hadoop-terasort", [("time", 26.869), ("task-cpu", 3.27)]),
+    ("hadoop-wordcount", [("time", 37.735), ("throughput", 800.0)]),
     ("hardinfo", [("time", 0.483_183), ("time", 0.483_183)]),
     (
         "hardinfo-cryptohash",
@@ -88,6 +90,10 @@ const RECORDED: [Recorded; 42] = [
     ),
     ("python", [("wall", 2.0), ("user", 1.0)]),
     ("redis", [("get", 1_593_625.62), ("set", 1_201_201.12)]),
+    ("spark-kmeans", [("time", 7.315), ("throughput", 98_425.0)]),
+    ("spark-pagerank", [("time", 3.134), ("throughput", 1276.0)]),
+    ("spark-terasort", [("time", 2.516), ("throughput", 1_271_822.0)]),
+    ("spark-wordcount", [("time", 1.781), ("throughput", 17_965.0)]),
     ("spec-cpu2006", [("time", 12.749_075), ("time", 12.749_075)]),
     ("spec-cpu2017", [("time", 12.749_075), ("time", 12.749_075)]),
     ("sqlite", [("wall", 2.0), ("user", 1.0)]),

@@ -3,11 +3,10 @@
 use super::file::{self, ImageFile};
 
 /// Their names and texts.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 3] = [
     ("apps", include_str!("../../images/apps.toml")),
-    ("hadoop", include_str!("../../images/hadoop.toml")),
+    ("clusters", include_str!("../../images/clusters.toml")),
     ("micro", include_str!("../../images/micro.toml")),
-    ("spark", include_str!("../../images/spark.toml")),
 ];
 
 /// The names of all, in order.

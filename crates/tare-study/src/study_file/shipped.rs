@@ -6,10 +6,11 @@ use serde::Serialize;
 use tare_model::suggest;
 
 /// Their names and texts.
-pub const SHIPPED: [(&str, &str); 10] = [
+pub const SHIPPED: [(&str, &str); 11] = [
     ("quick", include_str!("../../../../studies/quick.toml")),
     ("full", include_str!("../../../../studies/full.toml")),
     ("apps", include_str!("../../../../studies/apps.toml")),
+    ("clusters", include_str!("../../../../studies/clusters.toml")),
     (
         "multitasking",
         include_str!("../../../../studies/multitasking.toml"),

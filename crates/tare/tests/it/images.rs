@@ -82,7 +82,7 @@ fn an_image_is_imported_listed_shown_and_removed() {
         .iter()
         .map(|image| &image["name"])
         .collect();
-    assert_eq!(unbuilt, ["apps", "micro"]);
+    assert_eq!(unbuilt, ["apps", "clusters", "micro"]);
     let image = &list["images"][0];
     assert_eq!(
         (&image["names"][1], &image["in_use"]),
