@@ -19,7 +19,7 @@ pub struct Mechanism {
 }
 
 /// All that can be switched off.
-pub const MECHANISMS: [Mechanism; 9] = [
+pub const MECHANISMS: [Mechanism; 10] = [
     Mechanism {
         name: "quota",
         switch: Switch::Pinning,
@@ -103,6 +103,15 @@ pub const MECHANISMS: [Mechanism; 9] = [
             off: "on",
         },
         remedy: "reserve huge pages for it on the host",
+        ..PLAIN
+    },
+    Mechanism {
+        name: "host's page cache below its disk",
+        switch: Switch::Option {
+            key: "cache",
+            off: "none",
+        },
+        remedy: "open its disk past the host's page cache (cache=none)",
         ..PLAIN
     },
 ];

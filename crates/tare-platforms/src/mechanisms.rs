@@ -63,7 +63,9 @@ mod tests {
         assert_eq!(options("nspawn?userns=on").first(), Some(&"seccomp"));
         assert!(options("nspawn?userns=on").contains(&"userns"));
         assert!(!options("lxc").contains(&"seccomp"));
-        assert!(options("vm").contains(&"prealloc"));
+        assert!(options("vm").contains(&"prealloc") && !options("vm").contains(&"cache"));
+        assert!(options("vm?storage=raw").contains(&"cache"));
+        assert_eq!(options("native?network=bridge"), ["network"]);
         assert!(options("native").is_empty() && options("no-such").is_empty());
     }
 }
