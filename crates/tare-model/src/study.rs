@@ -245,6 +245,17 @@ impl Study {
         all
     }
 
+    /// The workloads whose cells have boxes with more CPUs together than the host, which has so many.
+    pub fn oversubscribed(&self, host_cpus: u32) -> Vec<&Workload> {
+        let sizes = self.instances.iter().map(|instance| instance.size.cpus.milli());
+        let largest = u64::from(sizes.max().unwrap_or_default());
+        let has_more = |workload: &&Workload| {
+            let beside = workload.apart().count() as u64;
+            beside > 0 && largest * (1 + beside) > 1000 * u64::from(host_cpus)
+        };
+        self.workloads.iter().filter(has_more).collect()
+    }
+
     /// The workload of a cell, as it runs in a box of its size.
     pub fn workload(&self, cell: &Cell) -> Option<Workload> {
         let workload = self.workloads.iter().find(|w| w.name == cell.workload)?.clone();

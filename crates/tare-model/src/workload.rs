@@ -251,7 +251,13 @@ impl Workload {
 
     /// Where its processes run, for people; `None` where there is one, in the box.
     pub fn placed(&self) -> Option<String> {
-        let places = self.roles.iter().map(Role::placed);
+        let alike = self
+            .roles
+            .chunk_by(|a, b| a.one_of.is_some() && a.one_of == b.one_of);
+        let places = alike.map(|roles| match (&roles[0].one_of, roles.len()) {
+            (Some(role), 2..) => format!("{role} in {} boxes of their own beside it", roles.len()),
+            _ => roles[0].placed(),
+        });
         (self.roles.len() > 1).then(|| places.collect::<Vec<_>>().join("; "))
     }
 

@@ -207,7 +207,7 @@ pub fn analyze(results: &Results) -> Analysis {
         comparison.after_minute = trial_seconds.and_then(|seconds| comparison.narrowed_by_minute(seconds));
     }
     let slicing = slicing::facts(results);
-    let mut notices = notices::all(study, &run, &boxes, &platforms, &comparisons);
+    let mut notices = notices::all((study, header.host.cpus), &run, &boxes, &platforms, &comparisons);
     notices.extend(slicing.as_ref().and_then(notices::long_turns));
     notices.extend(trust::notices(header, &trials, &doubles));
     let native = families.iter().find(|size| size.family == Family::Native);

@@ -51,6 +51,8 @@ pub enum Notice {
         /// By what network, for each platform.
         networks: Vec<(PlatformPath, &'static str)>,
     },
+    /// The boxes of a cell have more CPUs together than the host: those that work at the same time wait for one another.
+    Oversubscribed { host_cpus: u32, workloads: Vec<String> },
     /// One box per platform served the whole study: figures apply to these boxes, and platforms get no verdict.
     KeptBoxes,
     /// The file ends in the middle of a record, which is ignored: the run was killed while writing.
@@ -201,6 +203,7 @@ impl Notice {
             Self::OtherBaseline { .. } => "other-baseline",
             Self::NoMargin => "no-margin",
             Self::EndOutside { .. } => "end-outside",
+            Self::Oversubscribed { .. } => "oversubscribed",
             Self::KeptBoxes => "kept-boxes",
             Self::Torn => "torn",
             Self::UnknownRecords { .. } => "unknown-records",
@@ -240,7 +243,7 @@ impl Notice {
 }
 
 pub(crate) fn all(
-    study: &Study,
+    (study, host_cpus): (&Study, u32),
     run: &RunFacts,
     boxes: &[BoxFigures],
     platforms: &[PlatformFacts],
@@ -262,7 +265,7 @@ pub(crate) fn all(
     notices.extend(of_run(study, run));
     notices.extend(not_reached(boxes));
     notices.extend(boxes.iter().filter(|b| b.not_proven()).map(not_proven));
-    notices.extend(of_study(study));
+    notices.extend(of_study(study, host_cpus));
     notices.extend(carried_over(comparisons));
     notices
 }
@@ -312,14 +315,27 @@ fn not_proven(figures: &BoxFigures) -> Notice {
     }
 }
 
-fn of_study(study: &Study) -> Vec<Notice> {
+fn of_study(study: &Study, host_cpus: u32) -> Vec<Notice> {
     let no_baseline = (!study.platforms.contains(&study.baseline)).then(|| Notice::NoBaseline {
         baseline: study.baseline.clone(),
     });
     let no_margin = margin(study).is_none().then_some(Notice::NoMargin);
     let kept = (study.protocol.fresh == Fresh::Study).then_some(Notice::KeptBoxes);
-    let all = [no_baseline, no_margin, crossed(study), kept];
+    let all = [
+        no_baseline,
+        no_margin,
+        crossed(study),
+        oversubscribed(study, host_cpus),
+        kept,
+    ];
     all.into_iter().flatten().collect()
+}
+
+fn oversubscribed(study: &Study, host_cpus: u32) -> Option<Notice> {
+    let workloads = study.oversubscribed(host_cpus).into_iter();
+    let workloads: Vec<String> = workloads.map(|workload| workload.name().to_owned()).collect();
+    let is_known = host_cpus > 0 && !workloads.is_empty();
+    is_known.then_some(Notice::Oversubscribed { host_cpus, workloads })
 }
 
 /// Of workloads with ends in several boxes, between which places their messages went, and by what.

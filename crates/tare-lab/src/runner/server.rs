@@ -137,65 +137,73 @@ impl Arm {
         process: u16,
         bounds: Bounds,
     ) -> Result<Option<Book>, Stop> {
+        self.servers.serving.append(&mut held.standing);
         let mut book = Book::default();
-        for serving in std::mem::take(&mut held.standing) {
-            book.add(serving.entry.clone());
-            self.servers.serving.push(serving);
-        }
-        let stand = !self.servers.serving.is_empty();
-        let servers = self
-            .workload
-            .servers()
-            .zip(1..)
-            .filter(|(role, _)| !(stand && role.stands));
-        let servers = servers.map(|(role, i)| {
-            let within = if role.stands { STANDING } else { process };
-            (role.clone(), SERVERS * i + within)
-        });
-        let servers: Vec<(Role, u16)> = servers.collect();
+        let standing = self.servers.serving.iter().filter(|serving| serving.role.stands);
+        standing.for_each(|serving| book.add(serving.entry.clone()));
+        let servers = self.not_started(process);
         for alike in servers.chunk_by(|(a, _), (b, _)| a.one_of.is_some() && a.one_of == b.one_of) {
-            let mut started = Vec::new();
-            for (role, number) in alike {
-                let way = match Way::to(self, role, held) {
-                    Ok(way) => way,
-                    Err(failure) => {
-                        self.lose(failure);
-                        return Ok(None);
-                    }
-                };
-                let task = trial::server(&self.workload, role, way.listens, &book)?;
-                let request = Request::Start {
-                    process: *number,
-                    task,
-                    bounds,
-                };
-                started.push((role, *number, way, request));
-            }
             let begun = Instant::now();
-            let asked: Vec<Result<(), LinkError>> = started
-                .iter()
-                .map(|(role, _, _, request)| held.link(&Placement::of(role)).ask(request, self.patience))
-                .collect();
-            for ((role, number, way, request), asked) in started.into_iter().zip(asked) {
-                let link = held.link(&Placement::of(role));
-                let answer = asked.and_then(|()| link.reply(&request, self.patience));
-                let Some(port) = self.serves(role, &request, answer)? else {
-                    continue;
-                };
-                let entry = way.entry(role, port.or_else(|| fixed_port(role)));
-                book.add(entry.clone());
-                self.servers.serving.push(Serving {
-                    role: role.clone(),
-                    process: number,
-                    entry,
-                });
-            }
+            self.start_servers(held, alike, bounds, &mut book)?;
             self.servers.ready_seconds += begun.elapsed().as_secs_f64();
             if !self.lives() {
                 return Ok(None);
             }
         }
         Ok(Some(book))
+    }
+
+    /// The servers that are to be started for one of its processes, with the number of each in its box.
+    fn not_started(&self, process: u16) -> Vec<(Role, u16)> {
+        let stands = |role: &Role| self.servers.serving.iter().any(|serving| serving.role == *role);
+        let numbered = self.workload.servers().zip(1..);
+        let due = numbered.filter(|(role, _)| !(role.stands && stands(role)));
+        due.map(|(role, i)| {
+            let within = if role.stands { STANDING } else { process };
+            (role.clone(), SERVERS * i + within)
+        })
+        .collect()
+    }
+
+    /// Starts servers together, each in its box, and adds those that serve to the book.
+    fn start_servers(
+        &mut self,
+        held: &mut CellBoxes,
+        servers: &[(Role, u16)],
+        bounds: Bounds,
+        book: &mut Book,
+    ) -> Result<(), Stop> {
+        let mut asked = Vec::new();
+        for (role, number) in servers {
+            let way = match Way::to(self, role, held) {
+                Ok(way) => way,
+                Err(failure) => {
+                    self.lose(failure);
+                    break;
+                }
+            };
+            let request = Request::Start {
+                process: *number,
+                task: trial::server(&self.workload, role, way.listens, book)?,
+                bounds,
+            };
+            let sent = held.link(&Placement::of(role)).ask(&request, self.patience);
+            asked.push((role, *number, way, request, sent));
+        }
+        for (role, process, way, request, sent) in asked {
+            let link = held.link(&Placement::of(role));
+            let answer = sent.and_then(|()| link.reply(&request, self.patience));
+            if let Some(port) = self.serves(role, &request, answer)? {
+                let entry = way.entry(role, port.or_else(|| fixed_port(role)));
+                book.add(entry.clone());
+                self.servers.serving.push(Serving {
+                    role: role.clone(),
+                    process,
+                    entry,
+                });
+            }
+        }
+        Ok(())
     }
 
     /// What a server that was started answered: the port that it told, or `None` if the arm is lost by it.
@@ -209,12 +217,13 @@ impl Arm {
             stderr: self.hear(&called(role), answer.stderr),
             ..answer
         });
+        let is_first = self.lives();
         match self.judge(answer)? {
             Some(Reply::Serves { port }) => return Ok(Some(port)),
             Some(other) => self.lose_box(failures::bad_report(format!("{other:?}"))),
             None => {}
         }
-        if let Some(lost) = &mut self.lost {
+        if let Some(lost) = self.lost.as_mut().filter(|_| is_first) {
             let name = called(role);
             let words = self.servers.words.iter().rfind(|words| words.name == name);
             let said = words.map_or(&[][..], |words| &words.said);

@@ -59,6 +59,10 @@ fn of_boxes(notice: &Notice) -> Option<String> {
                 told.collect::<Vec<_>>().join(", ")
             )
         }
+        Notice::Oversubscribed { host_cpus, workloads } => format!(
+            "the boxes of a cell have more CPUs together than this host's {host_cpus}, and wait for one another: {}",
+            some_of(workloads)
+        ),
         _ => return None,
     };
     Some(words)

@@ -177,6 +177,17 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
         let names: Vec<&str> = workloads.iter().map(|w| w.name()).collect();
         row("ends", &format!("{}: {placed}", names.join(", ")));
     }
+    let host_cpus = u32::try_from(allowed_cpus().len()).unwrap_or(u32::MAX);
+    for workload in study.oversubscribed(host_cpus) {
+        let boxes = 1 + workload.apart().count();
+        row(
+            "",
+            &format!(
+                "{}: {boxes} boxes have more CPUs together than this host's {host_cpus}, and wait for one another",
+                workload.name()
+            ),
+        );
+    }
     for (i, effect) in study.effects.iter().enumerate() {
         row(if i == 0 { "effects" } else { "" }, &effect.to_string());
     }

@@ -209,7 +209,7 @@ fn what_is_no_image_is_refused_and_leaves_nothing() {
         ("image build micro.toml", &["ships with tare: choose another"]),
         (
             "image build ./rootfs",
-            &["no image './rootfs' to build: choose one of apps, micro"],
+            &["no image './rootfs' to build: choose one of apps, clusters, micro"],
         ),
         ("image show mirco", &["no image \"mirco\""]),
         ("image import docker:a?b", &["is not an image name"]),

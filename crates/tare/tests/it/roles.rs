@@ -573,6 +573,13 @@ fn workers_have_names_and_stay_for_a_block() {
         platforms[0]
     );
     tare.ok(&run(&asked).replace("./w.toml", "./w.toml,./again.toml"));
+    let plan = tare
+        .ok("plan -p native?network=bridge -w ./w.toml --cpus 1")
+        .stdout;
+    assert!(
+        plan.contains("worker in 2 boxes of their own beside it"),
+        "{plan}"
+    );
     let trials = good(&tare, 2 * platforms.len());
     for platform in &platforms {
         let of = |records: &[Value]| {

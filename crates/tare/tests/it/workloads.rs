@@ -151,8 +151,9 @@ fn a_workload_of_ones_own_is_measured_in_boxes_with_what_it_needs() {
 fn every_workload_that_ships_runs_natively_and_in_a_container() {
     let _alone = alone();
     // The kernels need nothing.
-    run_natively_and_in_a_container("full --small", 33);
-    run_natively_and_in_a_container("apps --small", 0);
+    run_natively_and_in_a_container("full --small -p native,runc?network=bridge", 33);
+    run_natively_and_in_a_container("apps --small -p native,runc?network=bridge", 0);
+    run_natively_and_in_a_container("clusters --small -p native?network=bridge,runc?network=bridge", 0);
 }
 
 /// Two kernels, two tools, and two applications, one of which is loaded from outside; programs are
@@ -164,7 +165,8 @@ fn two_workloads_of_each_kind_run_natively_and_in_a_container() {
     if programs.into_iter().all(installed) {
         let workloads = "syscall,stream?size=32M,sysbench-cpu,openssl-sha256,sqlite?rows=100,redis-get";
         let options = "--image none --provisioning pinned --cpus 1 --memory 1G";
-        run_natively_and_in_a_container(&format!("-w {workloads} {options}"), 6);
+        let asked = format!("-w {workloads} {options} -p native,runc?network=bridge");
+        run_natively_and_in_a_container(&asked, 6);
     }
 }
 
@@ -174,7 +176,7 @@ fn run_natively_and_in_a_container(study: &str, least: usize) {
     }
     let tare = Tare::new();
     let ended = tare.run(&format!(
-        "run {study} -p native,runc?network=bridge --blocks 1 --slices off --no-settle --trial-time 100ms --timeout 10m -o r.jsonl",
+        "run {study} --blocks 1 --slices off --no-settle --trial-time 100ms --timeout 10m -o r.jsonl",
     ));
     let header = &tare.records_of("r.jsonl", "header")[0]["study"];
     let names = |list: &serde_json::Value| {
