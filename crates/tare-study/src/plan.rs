@@ -7,7 +7,7 @@
 mod cohorts;
 mod cost;
 
-pub use cohorts::{Room, SideBySide, kept, side_by_side};
+pub use cohorts::{Room, SideBySide, kept, largest_cell, side_by_side};
 pub use cost::{BoxCost, Cost, ROUNDS_FOR_TWO, cost};
 
 use rand::SeedableRng;

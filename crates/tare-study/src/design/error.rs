@@ -149,6 +149,19 @@ pub enum DesignError {
         /// A box, or the workload that needs the memory.
         what: String,
     },
+    /// The boxes of one cell do not fit the host together.
+    #[error(
+        "the roles of a workload need {boxes} boxes at once, with {} of memory in total, and this host has {} for them: reduce --memory or the count of a role",
+        show_memory(*.asked), show_memory(*.available)
+    )]
+    LargeCell {
+        /// Boxes that would exist at the same time.
+        boxes: usize,
+        /// What they ask for together, in bytes.
+        asked: u64,
+        /// What so many may have together, in bytes.
+        available: u64,
+    },
     /// Boxes that must stand side by side, and do not fit the host together.
     #[error(
         "in slices, a trial and its baselines run at once, in {boxes} boxes with {} of memory in total, and this host has {} for them: reduce --memory, use one --provisioning, or run one box after another with --slices off",
@@ -406,6 +419,7 @@ impl DesignError {
             Self::TooMuchMemory { .. }
             | Self::TooLittleMemory { .. }
             | Self::NotSideBySide { .. }
+            | Self::LargeCell { .. }
             | Self::NotKept { .. }
             | Self::OddMemory(_) => ("memory", None),
             Self::Adaptive(AdaptiveError::Blocks(_)) => ("blocks", None),

@@ -120,7 +120,16 @@ fn not_together(study: &Study, facts: &HostFacts) -> impl Iterator<Item = Design
         let available = room.granted(most.boxes);
         (!most.fits).then_some((most.boxes, most.memory_bytes, available))
     };
-    let beside = plan::side_by_side(study, room).and_then(figures);
+    let cell = plan::largest_cell(study, room).and_then(figures);
+    let has_small_cells = cell.is_none();
+    let cell = cell.map(|(boxes, asked, available)| DesignError::LargeCell {
+        boxes,
+        asked,
+        available,
+    });
+    let beside = plan::side_by_side(study, room)
+        .filter(|_| has_small_cells)
+        .and_then(figures);
     let beside = beside.map(|(boxes, asked, available)| DesignError::NotSideBySide {
         boxes,
         asked,
@@ -132,7 +141,9 @@ fn not_together(study: &Study, facts: &HostFacts) -> impl Iterator<Item = Design
         asked,
         available,
     });
-    beside.into_iter().chain(kept)
+    cell.into_iter()
+        .chain(beside)
+        .chain(kept.filter(|_| has_small_cells))
 }
 
 /// Refuses what nobody could run, before the cells are made.

@@ -170,6 +170,27 @@ fn boxes_that_are_kept_to_the_end_must_fit_the_host_together() {
 }
 
 #[test]
+fn the_boxes_of_a_cell_must_fit_the_host_together() {
+    for protocol in [ProtocolOptions::default(), one_by_one()] {
+        let wishes = |memory_bytes| StudyRequest {
+            platforms: vec!["runc?network=bridge".into()],
+            workloads: vec!["tcp-rr?ends=server-apart".into()],
+            cpus: "1".parse().ok(),
+            memory_bytes: Some(memory_bytes),
+            provisioning: vec![Provisioning::Vanilla],
+            protocol,
+            ..StudyRequest::default()
+        };
+        let told = refused(&wishes(4 << 30));
+        assert!(
+            told.contains("need 2 boxes at once, with 8 GiB of memory in total"),
+            "{told}"
+        );
+        assert!(study(&wishes(1 << 30), &facts()).is_ok());
+    }
+}
+
+#[test]
 fn boxes_that_slices_need_side_by_side_must_fit_the_host_together() {
     let wishes = |memory_bytes| StudyRequest {
         platforms: vec!["native".into(), "docker".into()],

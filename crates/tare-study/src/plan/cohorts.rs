@@ -77,7 +77,7 @@ impl SideBySide {
         Self {
             boxes,
             memory_bytes,
-            fits: kinds.len() <= 1 || memory_bytes <= room.granted(boxes),
+            fits: boxes <= 1 || memory_bytes <= room.granted(boxes),
         }
     }
 }
@@ -91,6 +91,15 @@ pub fn side_by_side(study: &Study, room: Room) -> Option<SideBySide> {
     let sets = sets.iter().map(|kinds| SideBySide::of(study, kinds, room, false));
     let alone = by_themselves(study).map(|kind| SideBySide::of(study, &[kind], room, true));
     sets.chain(alone).max_by_key(|set| (!set.fits, set.memory_bytes))
+}
+
+/// The boxes of the cell that has the most memory: its own with those of roles that are apart.
+pub fn largest_cell(study: &Study, room: Room) -> Option<SideBySide> {
+    let of_kind = |kind: BoxKind| {
+        [false, true].map(|stays| SideBySide::of(study, std::slice::from_ref(&kind), room, stays))
+    };
+    let all = study.box_kinds().into_iter().flat_map(of_kind);
+    all.max_by_key(|cell| cell.memory_bytes)
 }
 
 /// All boxes of a study that keeps them to its end, at work or not; `None` of one that
