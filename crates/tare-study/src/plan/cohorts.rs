@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tare_model::study::{Against, BoxKind, Cell, Fresh, Study, Workload};
+use tare_model::workload::Role;
 
 /// Share of the host's memory that boxes may be granted together: the rest is for the
 /// host, its engines and its page cache.
@@ -160,6 +161,14 @@ fn staying(study: &Study, kind: BoxKind, rng: &mut ChaCha8Rng) -> Cohort {
     let mut cells = study.cells_of(&kind);
     cells.retain(|cell| stays(study, cell));
     cells.shuffle(rng);
+    let shuffled = cells.clone();
+    // Those with the same servers follow one another.
+    cells.sort_by_cached_key(|cell| {
+        let servers = standing(study, cell);
+        shuffled
+            .iter()
+            .position(|other| standing(study, other) == servers)
+    });
     let groups = cells.into_iter().map(|cell| Group::of(vec![cell], Vec::new()));
     Cohort {
         groups: groups.collect(),
@@ -169,11 +178,15 @@ fn staying(study: &Study, kind: BoxKind, rng: &mut ChaCha8Rng) -> Cohort {
 
 /// Whether servers of a cell stay from trial to trial.
 pub(super) fn stays(study: &Study, cell: &Cell) -> bool {
+    !standing(study, cell).is_empty()
+}
+
+fn standing<'a>(study: &'a Study, cell: &Cell) -> Vec<&'a Role> {
     let workload = study
         .workloads
         .iter()
         .find(|workload| workload.name() == cell.workload);
-    workload.is_some_and(Workload::stays)
+    workload.into_iter().flat_map(Workload::standing).collect()
 }
 
 /// The kinds of box with such cells.
@@ -256,7 +269,7 @@ mod tests {
     use crate::plan;
     use tare_model::host::HostFacts;
     use tare_model::measuring::Slicing;
-    use tare_model::workload::{Place, Ready, Role};
+    use tare_model::workload::{Place, Ready};
 
     fn example(platforms: usize) -> Study {
         let wishes = StudyRequest {
@@ -346,7 +359,7 @@ mod tests {
     #[test]
     fn boxes_whose_servers_stay_stand_by_themselves() {
         let mut study = example(3);
-        // The first workload gets two workers.
+        // Two workloads have the same two workers, one has another.
         let role = study.workloads[0].roles[0].clone();
         let worker = |name: &str| Role {
             name: name.to_owned(),
@@ -355,25 +368,40 @@ mod tests {
             stands: true,
             ..role.clone()
         };
-        study.workloads[0]
-            .roles
-            .extend(["worker-1", "worker-2"].map(worker));
+        for (number, workers) in [
+            &["worker-1", "worker-2"][..],
+            &["other"],
+            &["worker-1", "worker-2"],
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            study.workloads[number]
+                .roles
+                .extend(workers.iter().map(|name| worker(name)));
+        }
         let (all, kinds) = (study.cells().len(), study.box_kinds().len());
         let cohorts = plan::block(&study, Room::of_host(64 << 30), 1);
         assert_eq!(cohorts.iter().flat_map(Cohort::trials).count(), all);
         let stays = |cohort: &&Cohort| cohort.trials().any(|trial| stays(&study, &trial.cell));
         let (alone, others): (Vec<&Cohort>, Vec<&Cohort>) = cohorts.iter().partition(stays);
         assert_eq!((alone.len(), others.len()), (kinds, 1));
-        assert!(
-            alone
-                .iter()
-                .all(|cohort| cohort.kinds.len() == 1 && cohort.groups.len() == 1)
-        );
+        for cohort in alone {
+            assert_eq!((cohort.kinds.len(), cohort.groups.len()), (1, 3));
+            let servers: Vec<usize> = cohort
+                .trials()
+                .map(|trial| standing(&study, &trial.cell).len())
+                .collect();
+            assert!(
+                [[2, 2, 1], [1, 2, 2]].contains(&[servers[0], servers[1], servers[2]]),
+                "{servers:?}"
+            );
+        }
         let any = |_: &BoxKind| plan::BoxCost {
             launch_seconds: 1.0,
             stretch: 1.0,
         };
-        let each = u32::try_from(kinds * (1 + 3)).unwrap();
+        let each = u32::try_from(kinds * (1 + 4)).unwrap();
         let cost = plan::cost(&study, Room::UNBOUNDED, any);
         assert_eq!(cost.boxes, each * cost.blocks);
     }
