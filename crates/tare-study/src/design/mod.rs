@@ -114,36 +114,32 @@ pub fn sketch(wishes: &StudyRequest, facts: &HostFacts) -> Result<Sketch, Design
 }
 
 /// Boxes that exist at the same time and have more memory than the host has for so many.
-fn not_together(study: &Study, facts: &HostFacts) -> impl Iterator<Item = DesignError> {
+fn not_together(study: &Study, facts: &HostFacts) -> Vec<DesignError> {
     let room = Room::of_host(facts.memory_bytes);
-    let figures = move |most: SideBySide| {
+    let too_much = |most: SideBySide| {
         let available = room.granted(most.boxes);
         (!most.fits).then_some((most.boxes, most.memory_bytes, available))
     };
-    let cell = plan::largest_cell(study, room).and_then(figures);
-    let has_small_cells = cell.is_none();
-    let cell = cell.map(|(boxes, asked, available)| DesignError::LargeCell {
-        boxes,
-        asked,
-        available,
-    });
-    let beside = plan::side_by_side(study, room)
-        .filter(|_| has_small_cells)
-        .and_then(figures);
+    if let Some((boxes, asked, available)) = plan::largest_cell(study, room).and_then(too_much) {
+        return vec![DesignError::LargeCell {
+            boxes,
+            asked,
+            available,
+        }];
+    }
+    let beside = plan::side_by_side(study, room).and_then(too_much);
     let beside = beside.map(|(boxes, asked, available)| DesignError::NotSideBySide {
         boxes,
         asked,
         available,
     });
-    let kept = plan::kept(study, room).and_then(figures);
+    let kept = plan::kept(study, room).and_then(too_much);
     let kept = kept.map(|(boxes, asked, available)| DesignError::NotKept {
         boxes,
         asked,
         available,
     });
-    cell.into_iter()
-        .chain(beside)
-        .chain(kept.filter(|_| has_small_cells))
+    beside.into_iter().chain(kept).collect()
 }
 
 /// Refuses what nobody could run, before the cells are made.
