@@ -95,7 +95,9 @@ fn served(bench: &mut Bench<'_>, arm: &mut Arm, held: &mut CellBoxes) -> Result<
                 );
             }
         }
-        done.findings.extend(arm.look_after(held)?);
+        if arm.lives() {
+            done.findings.extend(arm.look_after(held)?);
+        }
         tried = Some(done);
     }
     arm.stop_servers(held)?;

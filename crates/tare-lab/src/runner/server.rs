@@ -239,7 +239,21 @@ impl Arm {
         Ok(None)
     }
 
-    /// Looks after its servers at the end of a trial. One that ended is why the arm is lost, whatever its client told of
+    /// Asks the agent about a server: its reply, and the last words of the server.
+    fn ask_about(
+        &mut self,
+        held: &mut CellBoxes,
+        serving: &Serving,
+        request: &Request,
+    ) -> Result<(Option<Reply>, Vec<u8>), Stop> {
+        let link = held.link(&serving.entry.placement);
+        let answer = link.request(request, self.patience);
+        let said = answer.as_ref().map(|a| a.stderr.clone()).unwrap_or_default();
+        let said = self.hear(&called(&serving.role), said);
+        Ok((self.reply(answer)?, said))
+    }
+
+    /// Looks after its servers at the end of a trial that went well. One that ended is why the arm is lost, whatever its client told of
     /// that; where it is one of several, those that are left may have done the work: that is found.
     pub(super) fn look_after(&mut self, held: &mut CellBoxes) -> Result<Vec<Finding>, Stop> {
         let mut ended: BTreeMap<String, u32> = BTreeMap::new();
@@ -247,13 +261,8 @@ impl Arm {
             let request = Request::Look {
                 process: serving.process,
             };
-            let name = called(&serving.role);
-            let answer = held
-                .link(&serving.entry.placement)
-                .request(&request, self.patience);
-            let said = answer.as_ref().map(|a| a.stderr.clone()).unwrap_or_default();
-            let said = self.hear(&name, said);
-            match (self.reply(answer)?, &serving.role.one_of) {
+            let (reply, said) = self.ask_about(held, &serving, &request)?;
+            match (reply, &serving.role.one_of) {
                 (Some(Reply::Exited(_)), Some(role)) => *ended.entry(role.clone()).or_default() += 1,
                 (Some(Reply::Exited(exited)), None) => self.blame_for(&serving, &exited, &said),
                 _ => self.servers.serving.push(serving),
@@ -291,19 +300,14 @@ impl Arm {
 
     fn stop_all(&mut self, held: &mut CellBoxes, servers: Vec<Serving>) -> Result<(), Stop> {
         for serving in servers.into_iter().rev() {
-            let name = called(&serving.role);
             if self.lost.as_ref().is_some_and(|lost| !lost.box_lives) {
                 break;
             }
             let request = Request::Stop {
                 process: serving.process,
             };
-            let answer = held
-                .link(&serving.entry.placement)
-                .request(&request, self.patience);
-            let said = answer.as_ref().map(|a| a.stderr.clone()).unwrap_or_default();
-            let said = self.hear(&name, said);
-            match self.reply(answer)? {
+            let (reply, said) = self.ask_about(held, &serving, &request)?;
+            match reply {
                 Some(Reply::Stopped) | None => {}
                 Some(Reply::Exited(exited)) => self.blame_for(&serving, &exited, &said),
                 Some(other) => self.lose_box(failures::bad_report(format!("{other:?}"))),
