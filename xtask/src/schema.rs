@@ -14,7 +14,7 @@ use tare_analysis::merge::Merged;
 use tare_analysis::pilot::Pilot;
 use tare_analysis::trend::Trend;
 use tare_analysis::why::Why;
-use tare_analysis::{Analysis, advice, change, foreign, merge, pilot, trend, why};
+use tare_analysis::{Analysis, Tuned, advice, change, foreign, merge, pilot, trend, why};
 use tare_lab::doctor::Findings;
 use tare_lab::printed_plan::PrintedPlan;
 use tare_model::kernel::KernelReport;
@@ -78,6 +78,7 @@ fn documents() -> anyhow::Result<BTreeMap<String, String>> {
         printed::<Merged>(merge::SCHEMA),
         printed::<Trend>(trend::SCHEMA),
         printed::<Why>(why::SCHEMA),
+        list_of::<Tuned>("tare tune", "The settings of a workload, of each kind of box."),
         printed::<Advice>(advice::SCHEMA),
         printed::<ForeignAnalysis<'_>>(foreign::SCHEMA),
         printed::<Pilot<'_>>(pilot::SCHEMA),

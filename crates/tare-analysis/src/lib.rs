@@ -26,14 +26,15 @@ pub mod trend;
 pub mod why;
 
 pub use run::{
-    Against, Analysis, Basis, Beside, BlockCost, BlockOfSlices, BoxFigures, CarryOver, CellCounter,
-    CellFigures, CellLatencies, ChangedVerdict, ChrRange, Class, Comparison, CostRange, CpuCost, Estimate,
-    Evidence, FEWEST_PAIRS, FailureCount, Family, FamilySize, Figure, FigureKind, FindingCount, FindingShare,
-    Fit, Flag, Function, Gate, HostEffect, HostEffects, HostPoint, IdleMemory, InKernel, InTurns, Latency,
-    LongTurn, MOST_ADDED, MetricComparison, MetricFigures, NoEffects, NoFit, NoSuchBaseline, Notice,
-    OddBlock, OnePiece, Op, OtherFile, OtherPair, OverheadPart, Paired, Placed, PlatformFacts, Processes,
-    QuantileFigure, RangeEnd, Readings, Refusal, RunFacts, SCHEMA, Score, ScoreAxis, ScoreTable, Shown, Side,
-    SizeEffect, SizeEffects, SizePoint, SliceFigures, SlicingFacts, Split, Standing, Steadiness, Steady,
-    Step, Stop, Stops, TrialCounts, Undisturbed, Verdict, VerdictCounts, Word, WorkloadCost, WorkloadEffect,
-    WorkloadEffects, analyze, analyze_against, run_facts, variability_overhead,
+    Against, Analysis, Basis, Beside, BestSetting, BlockCost, BlockOfSlices, BoxFigures, CarryOver,
+    CellCounter, CellFigures, CellLatencies, ChangedVerdict, ChrRange, Class, Comparison, CostRange, CpuCost,
+    Estimate, Evidence, FEWEST_PAIRS, FactorLevel, FailureCount, Family, FamilySize, Figure, FigureKind,
+    FindingCount, FindingShare, Fit, Flag, Function, Gate, HostEffect, HostEffects, HostPoint, IdleMemory,
+    InKernel, InTurns, Latency, LevelEffect, LongTurn, MOST_ADDED, MetricComparison, MetricFigures,
+    NoEffects, NoFit, NoSuchBaseline, Notice, OddBlock, OnePiece, Op, OtherFile, OtherPair, OverheadPart,
+    Paired, Placed, PlatformFacts, Processes, QuantileFigure, RangeEnd, Readings, Refusal, RunFacts, SCHEMA,
+    Score, ScoreAxis, ScoreTable, SettingFigures, Shown, Side, SizeEffect, SizeEffects, SizePoint,
+    SliceFigures, SlicingFacts, Split, Standing, Steadiness, Steady, Step, Stop, Stops, TogetherEffect,
+    TrialCounts, Tuned, TuningEffect, Undisturbed, Verdict, VerdictCounts, Word, WorkloadCost,
+    WorkloadEffect, WorkloadEffects, analyze, analyze_against, run_facts, variability_overhead,
 };

@@ -28,6 +28,7 @@ pub mod shell;
 pub mod sound;
 pub mod study;
 pub mod topology;
+pub mod tuning;
 pub mod unit_words;
 pub mod workload;
 

@@ -3,6 +3,7 @@
 use crate::platform::{PlatformPath, Provisioning};
 use crate::size::{InstanceType, counted, show_cpus, show_memory};
 use crate::template::Template;
+use crate::tuning::Tuning;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -166,6 +167,9 @@ pub struct Study {
     /// Workloads that are held together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<Effect>,
+    /// The parameters of a workload that it varies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tuning: Option<Tuning>,
     /// The cells, where they are not all combinations of the lists; each with its baseline.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub listed: BTreeSet<Cell>,
@@ -243,6 +247,22 @@ impl Study {
             }
         }
         all
+    }
+
+    /// Which setting of the parameters that it varies a workload is, counted from 0; `None` if it is none.
+    pub fn setting(&self, workload: &str) -> Option<usize> {
+        let settings = &self.tuning.as_ref()?.settings;
+        settings.iter().position(|setting| setting.workload == workload)
+    }
+
+    /// Names of workloads for people, those that are settings of one together: `spot-prices (16 settings)`.
+    pub fn together<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let (settings, others): (Vec<&str>, Vec<&str>) = names.partition(|name| self.setting(name).is_some());
+        let told = settings.first().map(|first| {
+            let family = first.split(' ').next().unwrap_or_default();
+            format!("{family} ({})", counted(settings.len(), "setting"))
+        });
+        others.into_iter().map(str::to_owned).chain(told).collect()
     }
 
     /// The workloads whose cells have boxes with more CPUs together than the host, which has so many.

@@ -25,7 +25,7 @@ use stretches::Stretches;
 use tare_analysis::merge::Merged;
 use tare_analysis::trend::Trend;
 use tare_analysis::why::Gap;
-use tare_analysis::{Analysis, Comparison, Evidence, ScoreTable, SizeEffect};
+use tare_analysis::{Analysis, Comparison, Evidence, ScoreTable, SizeEffect, Tuned};
 use waterfall::Waterfall;
 
 /// Colours that the style sheet has for series; further ones begin again.
@@ -84,6 +84,11 @@ impl Picture {
     /// What each of several hosts says, and what all say together.
     pub fn hosts(merged: &Merged) -> Option<Self> {
         forest::hosts(merged).map(Self::Forest)
+    }
+
+    /// What each level of a parameter costs over the first one.
+    pub fn levels(tunings: &[Tuned]) -> Option<Self> {
+        forest::levels(tunings).map(Self::Forest)
     }
 
     /// Request latency.

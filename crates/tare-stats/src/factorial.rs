@@ -5,6 +5,8 @@
 //! on, which gives each its equal share of every effect that it has part in (Shapley, A value for n-person games, 1953).
 //! Values add up to the difference between all factors on and none.
 
+use std::collections::BTreeMap;
+
 /// A design that tells what factors add.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
@@ -39,18 +41,36 @@ impl Design {
         })
     }
 
-    /// The cells to measure for so many factors: all up to three; of four the half in which an even number is on, which is of
-    /// resolution IV; of more none, all, each alone and all but each.
+    /// The cells to measure for so many factors: all up to three; of four the fraction; of more none, all, each alone and all
+    /// but each.
     pub fn cells_for(factors: usize) -> Vec<u32> {
         let all: u32 = (1 << factors) - 1;
         match factors {
             0..=3 => (0..=all).collect(),
-            4 => (0..=all).filter(|set| set.count_ones() % 2 == 0).collect(),
+            4 => Self::fraction(factors),
             _ => {
                 let each = (0..factors).flat_map(|factor| [1 << factor, all ^ 1 << factor]);
                 [0, all].into_iter().chain(each).collect()
             }
         }
+    }
+
+    /// A fraction of all cells of resolution IV: no effect of one factor is mixed up with that of two others. Half of the cells
+    /// of four factors, sixteen of five to eight, where each factor behind the fourth is on as an odd number of three of the
+    /// first four are (Box, Hunter, Hunter, Statistics for Experimenters, 1978, section 12.4). All cells of up to three.
+    pub fn fraction(factors: usize) -> Vec<u32> {
+        const THREE_OF_FOUR: [u32; 4] = [0b0111, 0b1110, 0b1101, 0b1011];
+        let (free, made) = match factors {
+            0..=3 => (factors, 0),
+            4 => (3, 1),
+            _ => (4, factors - 4),
+        };
+        let with_made = |cell: u32| {
+            let is_on = |of: &u32| (cell & of).count_ones() % 2;
+            let made = THREE_OF_FOUR.iter().take(made).enumerate();
+            made.fold(cell, |cell, (i, of)| cell | is_on(of) << (free + i))
+        };
+        (0..1 << free).map(with_made).collect()
     }
 
     /// The weights of the cells, in their order, whose sum with what the cells do is what this factor adds; `None` if the
@@ -66,17 +86,37 @@ impl Design {
         })
     }
 
+    /// The same of what a factor does as the mean over all states of the others.
+    pub fn effect(&self, factor: usize) -> Option<Vec<f64>> {
+        self.weights(|effect| averaged(effect, 1 << factor))
+    }
+
     /// The same of what two factors do together beyond the sum of each, as the mean over all states of the others.
     pub fn interaction(&self, one: usize, other: usize) -> Option<Vec<f64>> {
-        let both = 1 << one | 1 << other;
-        self.weights(|effect| {
-            let have_part = effect & both == both;
-            if have_part {
-                4.0 / f64::from(1_u32 << effect.count_ones())
-            } else {
-                0.0
+        self.together(&[(one, other)])
+    }
+
+    /// The same of the sum of such interactions of pairs.
+    pub fn together(&self, pairs: &[(usize, usize)]) -> Option<Vec<f64>> {
+        let both = |(one, other): &(usize, usize)| 1 << one | 1 << other;
+        self.weights(|effect| pairs.iter().map(|pair| averaged(effect, both(pair))).sum())
+    }
+
+    /// All pairs of factors, those together that the cells do not tell apart.
+    pub fn aliases(&self) -> Vec<Vec<(usize, usize)>> {
+        let differ = |pair: (usize, usize)| {
+            let of = |cell: &u32| (cell >> pair.0 ^ cell >> pair.1) & 1 == 1;
+            self.cells.iter().map(of).collect::<Vec<bool>>()
+        };
+        let mut all: BTreeMap<Vec<bool>, Vec<(usize, usize)>> = BTreeMap::new();
+        for one in 0..self.factors {
+            for pair in (one + 1..self.factors).map(|other| (one, other)) {
+                all.entry(differ(pair)).or_default().push(pair);
             }
-        })
+        }
+        let mut all: Vec<Vec<(usize, usize)>> = all.into_values().collect();
+        all.sort();
+        all
     }
 
     /// The weights of least noise that give this form of the effects whatever these are: w = X z with X'X z = form, where a
@@ -124,6 +164,15 @@ impl Design {
     /// The cell with all factors on.
     pub fn all_on(&self) -> u32 {
         (1 << self.factors) - 1
+    }
+}
+
+/// The part of an effect in what these factors do together, as the mean over all states of the others.
+fn averaged(effect: u32, factors: u32) -> f64 {
+    if effect & factors == factors {
+        1.0 / f64::from(1_u32 << (effect ^ factors).count_ones())
+    } else {
+        0.0
     }
 }
 
@@ -242,6 +291,57 @@ mod tests {
             assert!((error.sqrt() - 0.5_f64.sqrt()).abs() < 1e-9, "{error}");
         }
         assert_eq!(design.interaction(0, 1), None);
+    }
+
+    #[test]
+    fn a_fraction_tells_each_factor_and_sums_of_pairs() {
+        let effects = [
+            (0, 0.5),
+            (0b1, 0.15),
+            (0b10, 0.06),
+            (0b11, 0.02),
+            (0b110, -0.03),
+            (0b100_0000, 0.01),
+        ];
+        for factors in 4..=8 {
+            let cells = Design::fraction(factors);
+            let design = Design::of(factors, &cells).unwrap();
+            let told = |weights: Option<Vec<f64>>| told(&weights.unwrap(), &cells, &effects);
+            assert!(
+                (told(design.effect(1)) - (0.06 + 0.01 - 0.015)).abs() < 1e-9,
+                "{factors}"
+            );
+            // Each side of a factor has half of the cells.
+            let n = 2.0 / cells.len() as f64;
+            assert!(
+                design
+                    .effect(factors - 1)
+                    .unwrap()
+                    .iter()
+                    .all(|w| (w.abs() - n).abs() < 1e-9)
+            );
+            let aliases = design.aliases();
+            assert_eq!(
+                aliases.iter().map(Vec::len).sum::<usize>(),
+                factors * (factors - 1) / 2
+            );
+            let of_both = aliases.iter().find(|pairs| pairs.contains(&(0, 1))).unwrap();
+            assert!((told(design.together(of_both)) - 0.02).abs() < 1e-9, "{factors}");
+        }
+        // Seven of three: the table of Box, Hunter and Hunter.
+        let seven = Design::of(7, &Design::fraction(7)).unwrap().aliases();
+        assert_eq!(
+            (seven.len(), seven.iter().all(|pairs| pairs.len() == 3)),
+            (7, true)
+        );
+        assert!(
+            Design::of(3, &Design::fraction(3))
+                .unwrap()
+                .aliases()
+                .iter()
+                .all(|pairs| pairs.len() == 1)
+        );
+        assert_eq!(Design::fraction(0), [0]);
     }
 
     #[test]

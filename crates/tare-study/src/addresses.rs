@@ -1,6 +1,6 @@
 //! The places of a workload in which an address or a port of one of its servers stands:
 //! `{address}` and `{port}` are of the server itself, `{db.address}` and `{db.port}` of the
-//! server `db`, and `{worker.addresses}` are those of all workers.
+//! server `db`, and `{worker.addresses}` and `{worker.endpoints}` are those of all workers.
 
 use crate::placement::Placement;
 use std::collections::BTreeSet;
@@ -25,6 +25,8 @@ pub enum AddressPart {
     Port,
     /// The IP addresses of several servers, with commas between.
     Addresses,
+    /// The same with their ports, as `10.0.0.3:80`.
+    Endpoints,
 }
 
 impl AddressPart {
@@ -33,17 +35,26 @@ impl AddressPart {
             "address" => Some(Self::Address),
             "port" => Some(Self::Port),
             "addresses" => Some(Self::Addresses),
+            "endpoints" => Some(Self::Endpoints),
             _ => None,
         }
     }
 
+    /// Whether it is of all servers of a role.
+    pub const fn is_of_several(self) -> bool {
+        matches!(self, Self::Addresses | Self::Endpoints)
+    }
+
+    /// What the servers there have; `None` without any.
     fn of(self, at: &[SocketAddr]) -> Option<String> {
-        let addresses = || at.iter().map(|at| at.ip().to_string());
-        match self {
-            Self::Address => addresses().next(),
-            Self::Port => at.first().map(|at| at.port().to_string()),
-            Self::Addresses => Some(addresses().collect::<Vec<_>>().join(",")).filter(|all| !all.is_empty()),
-        }
+        let first = at.first()?;
+        let joined = |each: fn(&SocketAddr) -> String| at.iter().map(each).collect::<Vec<_>>().join(",");
+        Some(match self {
+            Self::Address => first.ip().to_string(),
+            Self::Port => first.port().to_string(),
+            Self::Addresses => joined(|at| at.ip().to_string()),
+            Self::Endpoints => joined(SocketAddr::to_string),
+        })
     }
 }
 
@@ -196,6 +207,7 @@ mod tests {
                 "{worker.addresses} {x.addresses}",
                 "10.0.0.3,10.0.0.4 {x.addresses}",
             ),
+            ("{worker.endpoints}", "10.0.0.3:80,10.0.0.4:80"),
             ("f() { {x.port}; }; {db.port}", "f() { {x.port}; }; 80"),
             (
                 "{a.b.port} {} {db.ports} {{port}}",

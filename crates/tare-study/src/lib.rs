@@ -21,5 +21,6 @@ pub mod plan;
 pub mod printed;
 pub mod shares;
 pub mod study_file;
+mod tuning;
 pub mod workload_file;
 pub mod workloads;

@@ -177,9 +177,6 @@ pub struct LeftOut {
     /// The service feature that it would show, of a workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feature: Option<Feature>,
-    /// How the study runs it, of a workload.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub settings: Option<String>,
     /// Why it is left out.
     pub why: String,
 }

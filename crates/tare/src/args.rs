@@ -93,6 +93,10 @@ pub enum Command {
         mut_arg("precision", |a| a.hide(true))
     )]
     Why(WhyArgs),
+    /// Show which parameters of a workload matter, and the best setting that is shown
+    ///
+    /// Runs a study whose [tuning] chapter varies parameters of a workload, and says what each is worth. With a results file of such a study, says so of what is in it.
+    Tune(TuneArgs),
     /// Combine results from several hosts
     ///
     /// Combines results of one study from several hosts or days, with the host as a random factor.
@@ -316,6 +320,54 @@ pub struct WhyArgs {
     // Last: its heading applies to all options after it.
     #[command(flatten)]
     pub study: StudyArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct TuneArgs {
+    /// Study with a [tuning] chapter: a file (NAME.toml) or a shipped study, such as li2018-tuning; or a results file
+    #[arg(value_name = "STUDY")]
+    pub what: String,
+    #[command(flatten)]
+    pub state: StateArgs,
+    /// Use the study's small size, for a machine with 2 CPUs and 16 GB
+    #[arg(long)]
+    pub small: bool,
+    /// Platforms instead of the study's
+    #[arg(short, long, value_delimiter = ',', value_name = "LIST", value_parser = platform)]
+    pub platforms: Vec<String>,
+    /// Number of blocks instead of the study's
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = protocol::blocks)]
+    pub blocks: Option<u32>,
+    /// Results file to create [default: tare-results-RUN.jsonl]
+    #[arg(short, long, value_name = "FILE", value_parser = file_to_make())]
+    pub output: Option<PathBuf>,
+    /// Print only the answer
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Print also what parameters do together, each setting, and how to read it
+    #[arg(long, conflicts_with_all = ["json", "markdown", "csv"])]
+    pub details: bool,
+    #[command(flatten)]
+    pub forms: FormArgs,
+}
+
+impl TuneArgs {
+    /// Whether the options of a run are left alone.
+    pub fn only_reads(&self) -> bool {
+        !self.small && self.platforms.is_empty() && self.blocks.is_none() && self.output.is_none()
+    }
+
+    /// What is asked of the study.
+    pub fn wishes(&self) -> StudyRequest {
+        StudyRequest {
+            platforms: self.platforms.clone(),
+            protocol: ProtocolOptions {
+                blocks: self.blocks,
+                ..ProtocolOptions::default()
+            },
+            ..StudyRequest::default()
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -704,6 +756,7 @@ impl StudyArgs {
             memory_bytes: self.memory,
             instances: self.instance.clone(),
             effects: Vec::new(),
+            tuning: None,
             cells: Cells::All,
             protocol: self.protocol.options(),
             isa: self.isa,

@@ -54,6 +54,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Export(args) => cmd::export::run(&args),
         Command::Serve(args) => cmd::serve::run(&args),
         Command::Why(args) => cmd::why::run(&args),
+        Command::Tune(args) => cmd::tune::run(&args),
         Command::Merge(args) => cmd::merge::run(&args),
         Command::Trend(args) => cmd::trend::run(&args),
         Command::Check(args) => cmd::check::run(&args),

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tare_lab::runner::Event;
 use tare_model::looks::LookRecord;
+use tare_model::measuring::Protocol;
 use tare_model::results::{Outcome, ProofRecord, TrialRecord};
 use tare_model::size::{counted, show_seconds};
 use tare_study::shares::Noisy;
@@ -37,6 +38,8 @@ pub struct Progress {
     begun: Instant,
     /// Whether a block has begun.
     has_begun: bool,
+    /// Whether a time ends it, so that nobody knows how many trials there will be.
+    is_timed: bool,
 }
 
 impl Progress {
@@ -58,6 +61,7 @@ impl Progress {
             planned: Some(seconds),
             begun: Instant::now(),
             has_begun: false,
+            is_timed: false,
         }
     }
 
@@ -88,7 +92,12 @@ impl Progress {
                 if *block > 0 {
                     self.show_costs();
                 }
-                self.say(&format!("block {} of {blocks}", block + 1));
+                self.is_timed = blocks == Protocol::BLOCKS.end();
+                let of = match self.is_timed {
+                    true => String::new(),
+                    false => format!(" of {blocks}"),
+                };
+                self.say(&format!("block {}{of}", block + 1));
             }
             Event::Launching(kind) => self.say(&format!("starting {kind}")),
             Event::Proving(kind) => self.say(&format!("checking the limits of {kind}")),
@@ -222,7 +231,7 @@ impl Progress {
         self.left = (remaining, Instant::now());
         let left = self.time_left();
         if let Some(bar) = &self.bar {
-            bar.set_length(u64::from(total));
+            bar.set_length(u64::from(if self.is_timed { done } else { total }));
             bar.set_position(u64::from(done));
             bar.set_message(left);
         } else if self.is_due() || done == total {
@@ -231,7 +240,12 @@ impl Progress {
             } else {
                 format!(", {left}")
             };
-            say(&format!("{done} of {}{left}", counted(total, "trial")));
+            let trials = if self.is_timed {
+                counted(done, "trial")
+            } else {
+                format!("{done} of {}", counted(total, "trial"))
+            };
+            say(&format!("{trials}{left}"));
         }
     }
 }

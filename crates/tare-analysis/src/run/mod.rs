@@ -31,6 +31,7 @@ mod stops;
 mod together;
 pub(crate) mod trials;
 mod trust;
+mod tuning;
 mod undisturbed;
 pub(crate) mod variability;
 pub(crate) mod verdict;
@@ -66,6 +67,9 @@ pub use slicing::{Gate, InTurns, OnePiece, Processes, SlicingFacts};
 pub use steadiness::{Steadiness, Steady};
 pub use stops::{Stop, Stops};
 pub use tare_model::study::Against;
+pub use tuning::{
+    BestSetting, FactorLevel, LevelEffect, SettingFigures, TogetherEffect, Tuned, TuningEffect,
+};
 pub use undisturbed::{ChangedVerdict, Undisturbed};
 pub use variability::overhead as variability_overhead;
 pub use verdict::MOST_BLOCKS as MOST_ADDED;
@@ -124,6 +128,9 @@ pub struct Analysis {
     /// What costs consist of, of each cell that is there with and without some of its mechanisms.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<Gap>,
+    /// Which parameters of a workload matter, on each kind of box, in a study that varies them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tunings: Vec<Tuned>,
     /// Gaps of boxes in boxes, split by layer.
     pub layers: Vec<Split>,
     /// What depends on the size of the box.
@@ -232,6 +239,7 @@ pub fn analyze(results: &Results) -> Analysis {
         counters: counters::all(&trials),
         evidence: evidence::all(results, &comparisons),
         gaps: Vec::new(),
+        tunings: tuning::all(study, &trials),
         layers: layers::all(study, &trials),
         size_effects: size_effects::all(study, &header.host, &trials, &comparisons),
         host_effects: host_effects::all(study, &header.host, &trials, &comparisons),

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::platform::PlatformPath;
 use tare_model::results::EndReason;
-use tare_model::study::{Cell, Fresh, Study};
+use tare_model::study::{Cell, Fresh, Study, Workload};
 use tare_stats::LOOKS;
 
 /// Something out of the ordinary about data.
@@ -333,7 +333,7 @@ fn of_study(study: &Study, host_cpus: u32) -> Vec<Notice> {
 
 fn oversubscribed(study: &Study, host_cpus: u32) -> Option<Notice> {
     let workloads = study.oversubscribed(host_cpus).into_iter();
-    let workloads: Vec<String> = workloads.map(|workload| workload.name().to_owned()).collect();
+    let workloads = study.together(workloads.map(Workload::name));
     let is_known = host_cpus > 0 && !workloads.is_empty();
     is_known.then_some(Notice::Oversubscribed { host_cpus, workloads })
 }
@@ -342,7 +342,7 @@ fn oversubscribed(study: &Study, host_cpus: u32) -> Option<Notice> {
 fn crossed(study: &Study) -> Option<Notice> {
     let told = study.placed().into_iter().filter_map(|(placed, mut workloads)| {
         workloads.retain(|workload| workload.is_in_several_boxes());
-        let names: Vec<String> = workloads.iter().map(|w| w.name().to_owned()).collect();
+        let names = study.together(workloads.iter().map(|w| w.name()));
         (!names.is_empty()).then(|| Placed {
             places: placed.to_string(),
             workloads: names,

@@ -11,4 +11,5 @@ mod inference;
 mod merge;
 mod sizes;
 mod slices;
+mod tuning;
 mod workload_effects;

@@ -5,9 +5,10 @@ use super::frame::{Frame, PLOT, ROW, tops};
 use super::scale::Scale;
 use super::{GAP, LETTER, px, room, shortened};
 use crate::show::{host_name, or_missing, ratio_with_interval};
+use crate::words::tuning;
 use std::collections::BTreeSet;
 use tare_analysis::merge::{Merged, MergedComparison};
-use tare_analysis::{Analysis, Comparison, Estimate, Word};
+use tare_analysis::{Analysis, Comparison, Estimate, LevelEffect, Tuned, Word};
 
 /// What it shows.
 pub(super) const CAPTION: &str = "Cost over the baseline with its 95 % interval: right of 1 costs more; equal if the interval lies within the margin (the band).";
@@ -243,6 +244,28 @@ pub(super) fn hosts(merged: &Merged) -> Option<Forest> {
     };
     let groups = merged.comparisons.iter().map(group).collect();
     draw("hosts", "Each host", groups, merged.margin)
+}
+
+/// What each level of a parameter costs over the first one, by kind of box.
+pub(super) fn levels(tunings: &[Tuned]) -> Option<Forest> {
+    let row = |of: &LevelEffect| Entry {
+        workload: format!("{}={}", of.factor, of.to),
+        kind: format!("over {}", of.from),
+        name: format!("{}={} over {}", of.factor, of.to, of.from),
+        ratio: of.effect.cost,
+        n: None,
+        word: Some(tuning::shown(of.effect).1),
+    };
+    let group = |of: &Tuned| Group {
+        title: format!("{} {}", of.kind, of.workload),
+        rows: of.effects.iter().map(row).collect(),
+    };
+    draw(
+        "levels",
+        "Each parameter",
+        tunings.iter().map(group).collect(),
+        0.0,
+    )
 }
 
 fn group(title: &str, rows: Vec<&Comparison>) -> Group {

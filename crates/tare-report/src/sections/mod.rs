@@ -27,6 +27,7 @@ mod slices;
 mod stops;
 mod summary;
 mod trend;
+mod tuning;
 mod why;
 
 pub use advice::advice;
@@ -37,6 +38,7 @@ pub use foreign::foreign;
 pub use merge::merge;
 pub use pilot::pilot;
 pub use trend::trend;
+pub use tuning::tuning;
 pub use why::why;
 
 use crate::document::{Cell, Column, Document, Section};
@@ -60,6 +62,7 @@ pub fn report(analysis: &Analysis, place: Where<'_>) -> Document {
     ];
     sections.extend(optional.into_iter().flatten());
     sections.extend(effects::sections(analysis));
+    sections.extend(tuning::in_report(analysis));
     sections.extend(hosts::section(analysis));
     sections.extend(sizes::section(analysis));
     sections.extend(boxes::sections(analysis));
@@ -94,6 +97,7 @@ pub fn report(analysis: &Analysis, place: Where<'_>) -> Document {
 pub(crate) fn brief(analysis: &Analysis) -> Vec<Section> {
     let mut sections: Vec<Section> = layers::section(analysis).into_iter().collect();
     sections.extend(effects::brief(analysis));
+    sections.extend(tuning::brief(analysis));
     sections.extend(hosts::brief(analysis));
     sections.extend(sizes::brief(analysis));
     sections

@@ -2,7 +2,7 @@
 
 use tare_analysis::{Analysis, RunFacts, TrialCounts};
 use tare_model::size::{counted, show_memory, show_seconds};
-use tare_model::study::{Instance, Study};
+use tare_model::study::{Instance, Protocol, Study};
 
 /// `320 trials, 10 of 10 blocks, 5 min 05 s; boxes of 1 CPU, 1 GiB`, or
 /// `312 of 320 trials, 8 failed, ...`.
@@ -19,9 +19,10 @@ pub(crate) fn ran(study: &Study, run: &RunFacts) -> String {
     )
 }
 
-/// `10 of 10 blocks`; of a study that stops by its results `13 blocks`.
+/// `10 of 10 blocks`; of a study that stops by its results or by a time `13 blocks`.
 pub(crate) fn blocks(study: &Study, run: &RunFacts) -> String {
-    if study.protocol.stopping.is_fixed() {
+    let is_timed = run.blocks_planned == *Protocol::BLOCKS.end();
+    if study.protocol.stopping.is_fixed() && !is_timed {
         format!("{} of {}", run.blocks, counted(run.blocks_planned, "block"))
     } else {
         counted(run.blocks, "block")

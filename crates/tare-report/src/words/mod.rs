@@ -22,5 +22,6 @@ pub mod refusal;
 pub(crate) mod remarks;
 pub(crate) mod sizes;
 pub(crate) mod stops;
+pub(crate) mod tuning;
 pub mod verdict;
 pub(crate) mod why;

@@ -295,3 +295,26 @@ fn workload_effects_with_too_many_losses() {
     let told: Vec<String> = refusals.map(tare_report::words::refusal::words).collect();
     assert_snapshot!(told.join("\n"));
 }
+
+#[test]
+fn parameters_that_matter() {
+    let analysis = analyze(&tuned_fraction(5, 3));
+    let document = tare_report::sections::tuning(&analysis);
+    assert_snapshot!(tare_report::text::render(
+        &document,
+        tare_report::text::TextOptions::default()
+    ));
+    for told in ["Which parameters matter", "f3=l1"] {
+        assert!(
+            page(&analysis).contains(told) && answer(&analysis).contains(told),
+            "{told}"
+        );
+    }
+    let few = tare_report::sections::tuning(&analyze(&tuned_fraction(4, 3)));
+    assert_eq!(
+        few.answer,
+        [
+            "docker pinned job: nothing is concluded: that needs 5 blocks with all 16 settings, and 4 have them"
+        ]
+    );
+}

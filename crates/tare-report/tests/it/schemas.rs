@@ -196,6 +196,12 @@ fn a_report_of_several_hosts_sizes_is_what_its_schema_says() {
 }
 
 #[test]
+fn a_report_of_varied_parameters_is_what_its_schema_says() {
+    let analysis = analysed(&tuned_fraction(5, 3));
+    assert!(analysis.tunings[0].best.is_some());
+}
+
+#[test]
 fn a_report_of_latencies_is_what_its_schema_says() {
     let mut latencies = Latencies::default();
     (1..=1000).for_each(|n| latencies.record(n * 1000));

@@ -63,7 +63,6 @@ fn levels(path: &PlatformPath, factor: &OptionFactor, asked: &[String]) -> (Vec<
                 what: Missing::Platform,
                 name: path.with_option(factor.option, level).to_string(),
                 feature: None,
-                settings: None,
                 why: why.detail(),
             }),
         }

@@ -31,6 +31,7 @@ use crate::plan::{self, Room, SideBySide};
 use tare_model::host::HostFacts;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::Study;
+use tare_model::tuning::Tuning;
 use tare_model::workload::Place;
 
 /// As many cells as a study may have.
@@ -97,11 +98,13 @@ pub fn sketch(wishes: &StudyRequest, facts: &HostFacts) -> Result<Sketch, Design
         image: wishes.programs.image().map(in_image::record),
         workloads,
         effects: Vec::new(),
+        tuning: None,
         listed: std::collections::BTreeSet::new(),
         protocol,
     };
     bounded(&study)?;
     study.effects = effects::effects(&wishes.effects, &study)?;
+    study.tuning = wishes.tuning.clone().filter(|tuning| has_all(&study, tuning));
     study.listed = cells::listed(&wishes.cells, &study)?;
     if !looks::compares(&study) {
         study.protocol = wishes.protocol.without_comparisons(study.protocol);
@@ -111,6 +114,12 @@ pub fn sketch(wishes: &StudyRequest, facts: &HostFacts) -> Result<Sketch, Design
         misfits.extend(not_together(&study, facts));
     }
     Ok(Sketch { study, misfits })
+}
+
+/// Whether the study has all settings: those whose program is not here are left out.
+fn has_all(study: &Study, tuning: &Tuning) -> bool {
+    let has = |name: &str| study.workloads.iter().any(|workload| workload.name == name);
+    tuning.settings.iter().all(|setting| has(&setting.workload))
 }
 
 /// Boxes that exist at the same time and have more memory than the host has for so many.

@@ -11,6 +11,7 @@ use tare_model::size::Cpus;
 use tare_model::study::Effect;
 use tare_model::template::Template;
 use tare_model::topology::Topology;
+use tare_model::tuning::Tuning;
 
 /// The word for boxes without an image, whatever a study file has.
 pub const NO_IMAGE: &str = "none";
@@ -46,6 +47,8 @@ pub struct StudyRequest {
     pub instances: Vec<String>,
     /// Workloads that are held together, as the user wrote them.
     pub effects: Vec<Effect>,
+    /// The parameters of a workload that are varied; its settings are among the workloads.
+    pub tuning: Option<Tuning>,
     /// Which combinations are run.
     pub cells: Cells,
     /// How it is measured.
@@ -74,16 +77,14 @@ impl StudyRequest {
             let Some(image) = image.transpose()?.and_then(|read| read.image) else {
                 continue;
             };
-            match &found {
-                Some((_, of_first)) if images::has_all_of(of_first, &image) => {}
-                Some((first, of_first)) if *of_first != image && !images::has_all_of(&image, of_first) => {
-                    return Err(DesignError::TwoImages {
-                        first: format!("{first} names {of_first}"),
-                        second: format!("{name} names {image}"),
-                    });
-                }
-                _ => found = Some((name, image)),
-            }
+            let (first, of_first) = found.unwrap_or_else(|| (name, image.clone()));
+            let Some(both) = images::with_both(&of_first, &image) else {
+                return Err(DesignError::TwoImages {
+                    first: format!("{first} names {of_first}"),
+                    second: format!("{name} names {image}"),
+                });
+            };
+            found = Some((name, both.to_owned()));
         }
         Ok(found.map(|(_, image)| image))
     }

@@ -56,7 +56,7 @@ pub(super) fn workloads(
         }
         let name = wish.kernel.split('?').next().unwrap_or_default();
         if name.parse::<Kernel>().is_err() {
-            return Err(unknown(name, &[]));
+            return Err(unknown(name));
         }
         let wish = parameters::taken(wish)?;
         kernel(&wish, i, wishes.isa, cpus, facts, seconds, sliced).map(Chosen::Kernel)
@@ -389,11 +389,10 @@ pub(super) fn by_path(
     Ok(argv)
 }
 
-/// The error that there is no such workload, with the nearest of all and of those that a study may
-/// name `besides`.
-pub(crate) fn unknown(name: &str, besides: &[&'static str]) -> DesignError {
+/// The error that there is no such workload, with the nearest of all.
+pub(crate) fn unknown(name: &str) -> DesignError {
     let kernels = Kernel::ALL.map(Kernel::name);
-    let known = [&kernels, &workload_file::names()[..], besides].concat();
+    let known = [&kernels, &workload_file::names()[..]].concat();
     let name = name.to_owned();
     match suggest::nearest(&name, &known) {
         Some(near) => DesignError::NearWorkload { name, near },

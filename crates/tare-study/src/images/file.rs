@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::rc::Rc;
 use tare_image::{DebianSpec, MavenSpec, NoMaven, NoSpec, Take};
+use tare_model::suggest;
 use tare_toml::{Kind, Source, Spanned, TomlError};
 
 const IMAGE: Kind = Kind {
@@ -22,8 +23,8 @@ pub struct ImageFile {
     pub name: String,
     /// What it is for, in a line.
     pub about: String,
-    /// The image that comes with tare whose packages it has as well.
-    pub includes: Option<String>,
+    /// Images that come with tare, all of which it has as well.
+    pub includes: Vec<String>,
     /// What it is made of.
     pub debian: DebianSpec,
 }
@@ -35,7 +36,7 @@ struct Text {
     name: Spanned<String>,
     #[serde(default)]
     about: String,
-    includes: Option<Spanned<String>>,
+    includes: Option<Spanned<Included>>,
     suite: Spanned<String>,
     components: Option<Spanned<Vec<String>>>,
     packages: Option<Spanned<Vec<String>>>,
@@ -43,6 +44,17 @@ struct Text {
     prepare: Option<Spanned<String>>,
     #[serde(default)]
     maven: Vec<Artifacts>,
+}
+
+/// Images that come with tare.
+#[derive(Clone, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "this is neither the name of a shipped image nor a list of names"
+)]
+enum Included {
+    One(String),
+    Several(Vec<String>),
 }
 
 /// What is wanted of Maven, as it is written.
@@ -131,27 +143,39 @@ fn of_source(source: &Rc<Source>) -> Result<ImageFile, NoImage> {
     let at = |span, message: String| TomlError::at(&source.place(span), message);
     let name = text.name.get_ref();
     super::names::check(name).map_err(|error| at(text.name.span(), error.to_string()))?;
+    let includes = match given(text.includes.as_ref()) {
+        Some(Included::One(name)) => vec![name],
+        Some(Included::Several(names)) => names,
+        None => Vec::new(),
+    };
     let mut debian = text.debian();
-    if let Some(includes) = &text.includes {
-        let included = included(includes.get_ref()).map_err(|message| at(includes.span(), message))?;
-        debian.components.extend(included.components);
-        debian.packages.extend(included.packages);
-        debian.maven.extend(included.maven);
+    for name in includes.iter().rev() {
+        let place = text.includes.as_ref().map_or(0..0, Spanned::span);
+        include(&mut debian, name).map_err(|message| at(place, message))?;
     }
     let debian = debian.checked();
     Ok(ImageFile {
         name: name.clone(),
         about: text.about.clone(),
-        includes: given(text.includes.as_ref()),
+        includes,
         debian: debian.map_err(|error| at(text.span(&error).unwrap_or(0..0), error.to_string()))?,
     })
 }
 
-/// What an image that comes with tare is made of. A script in it would run twice, or before its time.
-fn included(name: &str) -> Result<DebianSpec, String> {
-    let file = super::shipped(name).map(|file| file.debian);
-    file.filter(|debian| debian.prepare.is_none())
-        .ok_or_else(|| format!("there is no image '{name}' to include: give micro, or list its packages"))
+/// Adds all of an image that comes with tare; its script runs first.
+fn include(debian: &mut DebianSpec, name: &str) -> Result<(), String> {
+    let Some(included) = super::shipped(name).map(|file| file.debian) else {
+        let known = super::names();
+        let among = suggest::among(name, &known, "there");
+        return Err(format!("there is no image '{name}' to include: {among}"));
+    };
+    debian.components.extend(included.components);
+    debian.packages.extend(included.packages);
+    debian.maven.extend(included.maven);
+    let scripts = [included.prepare, debian.prepare.take()];
+    let scripts: Vec<String> = scripts.into_iter().flatten().collect();
+    debian.prepare = (!scripts.is_empty()).then(|| scripts.join("\ncd /\n"));
+    Ok(())
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub use file::{ImageFile, parse};
 pub use names::NoName;
 pub use printed::{PrintedImage, PrintedList, Removed, Unbuilt, Whole};
 pub use progress::Progress;
-pub use shipped::{has_all_of, names, shipped};
+pub use shipped::{names, shipped, with_both};
 
 use std::path::{Path, PathBuf};
 use tare_host::carry;

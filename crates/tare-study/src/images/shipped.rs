@@ -3,7 +3,8 @@
 use super::file::{self, ImageFile};
 
 /// Their names and texts.
-const FILES: [(&str, &str); 3] = [
+const FILES: [(&str, &str); 4] = [
+    ("all", include_str!("../../images/all.toml")),
     ("apps", include_str!("../../images/apps.toml")),
     ("clusters", include_str!("../../images/clusters.toml")),
     ("micro", include_str!("../../images/micro.toml")),
@@ -21,9 +22,16 @@ pub fn shipped(name: &str) -> Option<ImageFile> {
     Some(parsed.expect("what comes with tare is well formed"))
 }
 
-/// Whether this image that comes with tare has all that the other has.
-pub fn has_all_of(name: &str, other: &str) -> bool {
-    shipped(name).is_some_and(|file| file.includes.as_deref() == Some(other))
+/// The smallest of them that has all of both; `None` if none has.
+pub fn with_both<'a>(one: &'a str, other: &'a str) -> Option<&'a str> {
+    let all = [one, other].into_iter().chain(names());
+    let mut fit = all.filter(|name| has_all_of(name, one) && has_all_of(name, other));
+    fit.next()
+}
+
+fn has_all_of(name: &str, other: &str) -> bool {
+    let includes = || shipped(name).map_or(Vec::new(), |file| file.includes);
+    name == other || includes().iter().any(|included| has_all_of(included, other))
 }
 
 #[cfg(test)]
@@ -38,7 +46,16 @@ mod tests {
             assert!(!file.about.is_empty());
         }
         assert!(shipped("none").is_none());
-        assert!(has_all_of("apps", "micro") && !has_all_of("micro", "apps"));
+        for (one, other, both) in [
+            ("micro", "micro", Some("micro")),
+            ("micro", "apps", Some("apps")),
+            ("clusters", "micro", Some("all")),
+            ("apps", "clusters", Some("all")),
+            ("mine", "mine", Some("mine")),
+            ("mine", "micro", None),
+        ] {
+            assert_eq!(with_both(one, other), both);
+        }
         let (apps, micro) = (shipped("apps").unwrap().debian, shipped("micro").unwrap().debian);
         assert!(
             micro

@@ -14,7 +14,7 @@ pub(super) struct Draft {
 }
 
 /// The keys of a study.
-const TOP: [&str; 14] = [
+const TOP: [&str; 15] = [
     "title",
     "include",
     "requirement",
@@ -22,6 +22,7 @@ const TOP: [&str; 14] = [
     "image",
     "workload",
     "effect",
+    "tuning",
     "metrics",
     "factors",
     "design",
@@ -71,6 +72,9 @@ pub(super) fn read(tree: &Node, programs: &Programs) -> Result<(StudyRequest, Pl
     }
     if let Some(node) = top.get("effect") {
         draft.effects(node)?;
+    }
+    if let Some(node) = top.get("tuning") {
+        draft.tuning(node)?;
     }
     if let Some(node) = top.get("factors") {
         draft.factors(node)?;

@@ -87,7 +87,6 @@ impl Draft {
                     what: Missing::Platform,
                     name: name.to_owned(),
                     feature: None,
-                    settings: None,
                     why: why.to_owned(),
                 });
                 continue;

@@ -3,12 +3,12 @@
 //! the file, the line and the column, what stands there, and what would be right.
 
 mod chapters;
-mod elsewhere;
 mod error;
 mod factors;
 mod protocol;
 mod shipped;
 mod source;
+mod tuning;
 mod workloads;
 
 pub use error::StudyFileError;

@@ -6,7 +6,7 @@ use serde::Serialize;
 use tare_model::suggest;
 
 /// Their names and texts.
-pub const SHIPPED: [(&str, &str); 11] = [
+pub const SHIPPED: [(&str, &str); 12] = [
     ("quick", include_str!("../../../../studies/quick.toml")),
     ("full", include_str!("../../../../studies/full.toml")),
     ("apps", include_str!("../../../../studies/apps.toml")),
@@ -18,6 +18,10 @@ pub const SHIPPED: [(&str, &str); 11] = [
     ("host-size", include_str!("../../../../studies/host-size.toml")),
     ("ruan2016", include_str!("../../../../studies/ruan2016.toml")),
     ("li2018", include_str!("../../../../studies/li2018.toml")),
+    (
+        "li2018-tuning",
+        include_str!("../../../../studies/li2018-tuning.toml"),
+    ),
     (
         "ghatrehsamani2020",
         include_str!("../../../../studies/ghatrehsamani2020.toml"),

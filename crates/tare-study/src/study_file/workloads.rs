@@ -2,7 +2,6 @@
 //! workloads that tare does not have yet.
 
 use super::chapters::Draft;
-use super::elsewhere::ELSEWHERE;
 use crate::command::CommandWish;
 use crate::design::{self, DesignError, MAX_THREADS, Programs, WorkloadWish};
 use crate::workload_file::{self, CatalogueWorkload};
@@ -21,32 +20,17 @@ impl Draft {
     pub(super) fn workloads(&mut self, node: &Node) -> Result<(), TomlError> {
         self.note(("workload", None), node);
         for item in node.list("workload", "[{ name = \"stream\" }]")? {
-            let all = ["name", "size", "threads", "ends", "settings"];
+            let all = ["name", "size", "threads", "ends"];
             let keys = Keys::of(item, "[[workload]]", &all)?;
             let name_node = keys.needed("name", "\"stream\"")?;
             let name = name_node.text("name", "\"stream\"")?;
-            let kernel = Kernel::ALL.into_iter().find(|k| k.name() == name);
-            let missing = ELSEWHERE.iter().find(|(missing, _)| *missing == name);
-            if kernel.is_none() && workload_file::is_known(name) {
-                Keys::of(item, "[[workload]]", &["name"])?;
-                self.command(name, name_node)?;
-                continue;
-            }
-            match (kernel, missing) {
-                (Some(kernel), _) => self.kernel(kernel, item)?,
-                (None, Some((name, feature))) => {
-                    let keys = Keys::of(item, "[[workload]]", &["name", "settings"])?;
-                    let settings = keys.get("settings");
-                    let settings = settings.map(|n| n.text("settings", "\"...\"")).transpose()?;
-                    self.template.left_out.push(LeftOut {
-                        what: Missing::Workload,
-                        name: (*name).to_owned(),
-                        feature: Some(*feature),
-                        settings: settings.map(str::to_owned),
-                        why: "tare does not have it yet".to_owned(),
-                    });
+            match Kernel::ALL.into_iter().find(|k| k.name() == name) {
+                Some(kernel) => self.kernel(kernel, item)?,
+                None if workload_file::is_known(name) => {
+                    Keys::of(item, "[[workload]]", &["name"])?;
+                    self.command(name, name_node)?;
                 }
-                (None, None) => return Err(unknown(name, name_node)),
+                None => return Err(TomlError::at(&name_node.place, design::unknown(name).to_string())),
             }
         }
         Ok(())
@@ -73,14 +57,13 @@ impl Draft {
 
     /// A workload of the catalogue, or of a file of its own. One whose program is not there is
     /// left out, so that the rest of a published study runs where its tools are not.
-    fn command(&mut self, name: &str, node: &Node) -> Result<(), TomlError> {
+    pub(super) fn command(&mut self, name: &str, node: &Node) -> Result<(), TomlError> {
         let read = workload_file::read(name).map_err(|e| TomlError::at(&node.place, e.to_string()))?;
         if let Some(why) = without_program(&read, &self.wishes.programs) {
             self.template.left_out.push(LeftOut {
                 what: Missing::Workload,
                 name: read.name,
                 feature: read.feature,
-                settings: None,
                 why,
             });
             return Ok(());
@@ -131,9 +114,11 @@ fn ends(node: &Node) -> Result<Option<Topology>, TomlError> {
 
 /// Which program of a packaged workload is not where programs are, and how it comes there.
 fn without_program(read: &CatalogueWorkload, programs: &Programs) -> Option<String> {
+    if read.command.image_only && matches!(programs, Programs::Host) {
+        return Some(DesignError::ImageOnly.to_string());
+    }
     let package = read.package.as_ref()?;
     match programs {
-        Programs::Host if read.command.image_only => Some(DesignError::ImageOnly.to_string()),
         Programs::Host => not_installed(read, package),
         Programs::Image(chosen) => commands(read).find_map(|command| design::lacking(command, chosen)).map(|absent| {
             let image = &chosen.name;
@@ -201,9 +186,4 @@ fn threads(node: &Node) -> Result<Option<u32>, TomlError> {
         TomlError::at(&node.place, message)
     })?;
     Ok(Some(threads))
-}
-
-fn unknown(name: &str, node: &Node) -> TomlError {
-    let elsewhere = ELSEWHERE.map(|(name, _)| name);
-    TomlError::at(&node.place, design::unknown(name, &elsewhere).to_string())
 }

@@ -2,7 +2,7 @@
 
 use super::file::{CountText, File, LivesText, PlaceText, ReadyText, RoleText};
 use super::{Reader, WorkloadFileError, variables};
-use crate::addresses::{AddressPart, Blank, blanks, is_name};
+use crate::addresses::{Blank, blanks, is_name};
 use crate::command::CommandWish;
 use crate::extract;
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,11 +110,9 @@ impl<'a> Scope<'a> {
                     "'{{{words}}}' is of the server itself: write '{{{part}}}'"
                 ))
             }
-            (Some(name), _) if self.several.contains(&name) && blank.part != AddressPart::Addresses => {
-                Err(format!(
-                    "'{{{words}}}' is of one server, and '{name}' has a count: write '{{{name}.addresses}}'"
-                ))
-            }
+            (Some(name), _) if self.several.contains(&name) && !blank.part.is_of_several() => Err(format!(
+                "'{{{words}}}' is of one server, and '{name}' has a count: write '{{{name}.addresses}}' or '{{{name}.endpoints}}'"
+            )),
             (Some(name), _) if self.started.contains(&name) => Ok(format!("{{{words}}}")),
             (Some(name), None) if self.all.contains(&name) => Err(format!(
                 "'{{{words}}}' is of a server, and setup and teardown run without servers: put it into argv"

@@ -96,7 +96,7 @@ impl From<FreshArg> for Fresh {
     }
 }
 
-fn blocks(text: &str) -> Result<u32, String> {
+pub(super) fn blocks(text: &str) -> Result<u32, String> {
     whole_number(text, design::BLOCKS)
 }
 

@@ -27,6 +27,7 @@ pub mod serve;
 mod study;
 mod study_plan;
 pub mod trend;
+pub mod tune;
 pub mod watch;
 pub mod why;
 pub mod workloads;

@@ -6,6 +6,7 @@ use tare_lab::preflight::{Barred, Foresight, LeftBehind};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::{Fresh, Instance, Protocol, Stopping, Study};
+use tare_model::tuning::{Tuning, TuningFactor};
 use tare_model::workload::{Ready, Run, Workload};
 use tare_platforms::isolates_nothing;
 use tare_study::looks;
@@ -84,7 +85,7 @@ fn slices(study: &Study, room: Room) -> Option<String> {
     let most = plan::side_by_side(study, room)?;
     let whole: Vec<&Workload> = study.workloads.iter().filter(|w| w.is_whole()).collect();
     let how = if whole.len() < study.workloads.len() {
-        let names: Vec<&str> = whole.iter().map(|workload| workload.name()).collect();
+        let names = study.together(whole.iter().map(|workload| workload.name()));
         let but = if names.is_empty() {
             ""
         } else {
@@ -167,24 +168,33 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
     }
     row(
         "workloads",
-        &list(study.workloads.iter().map(|w| w.name().to_owned()).collect()),
+        &list(study.together(study.workloads.iter().map(Workload::name))),
     );
-    let read = study.workloads.iter().flat_map(read_figures);
+    if let Some(tuning) = &study.tuning {
+        row("tuning", &tuned(tuning));
+    }
+    let is_again = |workload: &&Workload| study.setting(workload.name()).is_some_and(|place| place > 0);
+    let told = study.workloads.iter().filter(|workload| !is_again(workload));
+    let read = told.flat_map(|workload| read_figures(study, workload));
     for (i, figure) in read.enumerate() {
         row(if i == 0 { "figures" } else { "" }, &figure);
     }
     for (placed, workloads) in study.placed() {
-        let names: Vec<&str> = workloads.iter().map(|w| w.name()).collect();
-        row("ends", &format!("{}: {placed}", names.join(", ")));
+        let names = list(study.together(workloads.iter().map(|w| w.name())));
+        row("ends", &format!("{names}: {placed}"));
     }
     let host_cpus = u32::try_from(allowed_cpus().len()).unwrap_or(u32::MAX);
-    for workload in study.oversubscribed(host_cpus) {
-        let boxes = 1 + workload.apart().count();
+    let boxes = |workload: &&Workload| 1 + workload.apart().count();
+    for alike in study
+        .oversubscribed(host_cpus)
+        .chunk_by(|one, next| boxes(one) == boxes(next))
+    {
+        let names = list(study.together(alike.iter().map(|w| w.name())));
+        let boxes = boxes(&alike[0]);
         row(
             "",
             &format!(
-                "{}: {boxes} boxes have more CPUs together than this host's {host_cpus}, and wait for one another",
-                workload.name()
+                "{names}: {boxes} boxes have more CPUs together than this host's {host_cpus}, and wait for one another"
             ),
         );
     }
@@ -231,6 +241,13 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
     text + &self::foreseen(foreseen)
 }
 
+/// `fractional: compress (none, lzo), sort (64, 128)`.
+fn tuned(tuning: &Tuning) -> String {
+    let factor = |factor: &TuningFactor| format!("{} ({})", factor.name, factor.levels.join(", "));
+    let factors: Vec<String> = tuning.factors.iter().map(factor).collect();
+    format!("{}: {}", tuning.design.name(), factors.join(", "))
+}
+
 /// How far programs of the image are kept from this host where they run on it.
 fn image_on_host(study: &Study) -> impl Iterator<Item = &'static str> {
     let native = study
@@ -249,14 +266,19 @@ fn image_on_host(study: &Study) -> impl Iterator<Item = &'static str> {
 }
 
 /// The figures that are read from the output of a workload, each with the direction that is better.
-fn read_figures(workload: &Workload) -> Vec<String> {
+fn read_figures(study: &Study, workload: &Workload) -> Vec<String> {
+    let is_setting = study.setting(workload.name()).is_some();
     let metrics = workload.metrics().into_iter();
     let read = metrics.filter(|metric| metric.is_printed());
     read.map(|metric| {
         format!(
             "{} of {} in {}, {} is better",
             metric.name,
-            workload.name(),
+            if is_setting {
+                &workload.family
+            } else {
+                workload.name()
+            },
             metric.unit.symbol(),
             metric.direction.name()
         )
@@ -408,7 +430,7 @@ fn costs(study: &Study, cost: &Cost) -> String {
         .workloads
         .iter()
         .filter(|workload| is_as_long_as_it_takes(workload));
-    let untold: Vec<&str> = untold.map(Workload::name).collect();
+    let untold = study.together(untold.map(Workload::name));
     let provided = match &untold[..] {
         [] => String::new(),
         names => format!(

@@ -47,7 +47,7 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
         .collect();
     let mut stops: Vec<String> = absent.iter().map(ToString::to_string).collect();
     stops.extend(sketch.misfits.iter().map(ToString::to_string));
-    let blueprint = blueprint(&study);
+    let mut blueprint = blueprint(&study);
     let foreseen = foresee(&platforms, &study, unmade);
     if args.json {
         missing.extend(stops);
@@ -59,6 +59,7 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
         out::print_json(&printed.of_template(template))?;
         return Ok(ExitCode::SUCCESS);
     }
+    blueprint.retain(|layer| study.setting(&layer.workload).is_none_or(|place| place == 0));
     let mut page = Page::default();
     if let Some(template) = &study.template {
         page.chapters(template, &study, &blueprint);
@@ -223,10 +224,6 @@ impl Page {
                 None => layer.metrics_in_words(),
             };
             self.text += &row(&layer.workload, resource, capacity, &metrics);
-            let settings = layer.missing.as_ref().and_then(|m| m.settings.as_ref());
-            if let Some(settings) = settings {
-                self.paragraph("    ", settings);
-            }
         }
     }
 
@@ -239,8 +236,12 @@ impl Page {
             .map(|l| format!("[{}]", l.workload));
         let missing: Vec<String> = missing.collect();
         let of = |kind: &BoxKind| {
-            let names = study.cells_of(kind).into_iter().map(|c| c.workload);
-            names.chain(missing.iter().cloned()).collect::<Vec<_>>()
+            let cells = study.cells_of(kind);
+            let names = study.together(cells.iter().map(|cell| cell.workload.as_str()));
+            names
+                .into_iter()
+                .chain(missing.iter().cloned())
+                .collect::<Vec<_>>()
         };
         let kinds = study.box_kinds();
         for alike in kinds.chunk_by(|one, next| of(one) == of(next)) {

@@ -45,6 +45,7 @@ mod study;
 mod study_files;
 mod sweep;
 mod terminal;
+mod tune;
 mod tutorial;
 mod why;
 mod workloads;

@@ -3,6 +3,7 @@
 use crate::common::{self, Tare};
 
 const STUDY: &str = "title = \"Does twice the cost show?\"
+image = \"none\"
 [requirement]
 questions = [\"is \\u001b[31mit\\u001b[0m twice?\"]
 [features]
@@ -11,7 +12,7 @@ application = [\"latency\"]
 name = \"linpack\"
 size = [100, 200]
 [[workload]]
-name = \"hibench\"
+name = \"spot-prices\"
 [factors]
 platforms = [\"fake\", \"fake?cost=2\", \"ecs\"]
 provisioning = \"vanilla\"
@@ -37,10 +38,10 @@ fn a_study_is_planned_with_its_chapters_and_what_is_missing() {
     let plan = tare.ok("plan s.toml").stdout;
     for part in [
         "Does twice the cost show?",
-        "fake vanilla, fake?cost=2 vanilla: linpack size=100, linpack size=200,\n  [hibench]",
-        "application latency: hibench",
+        "fake vanilla, fake?cost=2 vanilla: linpack size=100, linpack size=200,\n  [spot-prices]",
+        "application latency: spot-prices",
         "4 cells x 12 blocks",
-        "- workload hibench: tare does not have it yet",
+        "- workload spot-prices: this workload only runs in an image",
         "- platform ecs: ",
     ] {
         assert!(plan.contains(part), "'{part}' is not in: {plan}");
@@ -110,7 +111,7 @@ fn a_study_is_run_kept_with_its_results_and_resumed_without_its_file() {
     let tare = tare_with(STUDY);
     let ended = tare.ok("run s.toml --blocks 3 -o r.jsonl");
     assert!(
-        ended.stderr.contains("skipped: workload hibench"),
+        ended.stderr.contains("skipped: workload spot-prices"),
         "{}",
         ended.stderr
     );
@@ -220,9 +221,9 @@ fn bad_studies_end_with_code_2_and_leave_nothing() {
     };
     run(
         &["s.toml"],
-        &["s.toml:17:1: unknown key 'bloks' in [protocol]: did you mean 'blocks'?"],
+        &["s.toml:18:1: unknown key 'bloks' in [protocol]: did you mean 'blocks'?"],
     );
-    tare.refused("plan s.toml", &["s.toml:17:1: "]);
+    tare.refused("plan s.toml", &["s.toml:18:1: "]);
     run(&["gone.toml"], &["gone.toml: cannot read the study file"]);
     run(&["qick"], &["there is no study 'qick': did you mean 'quick'?"]);
     run(&["/dev/zero"], &["/dev/zero: is not a regular file"]);

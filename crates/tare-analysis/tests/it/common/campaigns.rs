@@ -5,6 +5,8 @@ use tare_model::finding::Reason;
 use tare_model::kernel::Kernel;
 use tare_model::size::{Cpus, InstanceType};
 use tare_model::study::{Effect, Instance, Stopping};
+use tare_model::tuning::{Tuning, TuningDesign, TuningFactor, TuningSetting};
+use tare_stats::Design;
 
 /// `native`, `docker` and `vm` in random order; a trial right after one of `vm` costs `cost`.
 pub fn after_vm(cost: f64) -> Results {
@@ -228,4 +230,51 @@ pub fn run_on_host(cost: f64, host: &str, seed: u64) -> (String, Results) {
         }
     }
     (format!("{host}-{seed}.jsonl"), results)
+}
+
+/// A workload with factors of so many levels on `docker`, in these settings; each costs what it is told to.
+pub fn tuned(
+    design: TuningDesign,
+    factors: &[usize],
+    settings: &[Vec<usize>],
+    blocks: u32,
+    seed: u64,
+    cost: impl Fn(&[usize]) -> f64,
+) -> Results {
+    let mut synthetic = Synthetic::new()
+        .platforms(&["docker"])
+        .kernels(&vec![Kernel::Syscall; settings.len()])
+        .blocks(blocks)
+        .noise(0.02)
+        .block_noise(0.05)
+        .seed(seed);
+    synthetic.study.baseline = "docker".parse().unwrap();
+    let mut named = Vec::new();
+    for (at, levels) in settings.iter().enumerate() {
+        let name: &'static str = format!("job setting={at}").leak();
+        name.clone_into(&mut synthetic.study.workloads[at].name);
+        synthetic = synthetic.cost("docker", Pinned, name, cost(levels));
+        named.push(TuningSetting {
+            workload: name.to_owned(),
+            levels: levels.clone(),
+        });
+    }
+    let factor = |(at, levels): (usize, &usize)| TuningFactor {
+        name: format!("f{at}"),
+        levels: (0..*levels).map(|level| format!("l{level}")).collect(),
+    };
+    synthetic.study.tuning = Some(Tuning {
+        design,
+        factors: factors.iter().enumerate().map(factor).collect(),
+        settings: named,
+    });
+    synthetic.build()
+}
+
+/// Sixteen settings of seven factors, of which the first saves a tenth and the fourth costs a fifth.
+pub fn tuned_fraction(blocks: u32, seed: u64) -> Results {
+    let levels = |set: u32| (0..7).map(|factor| (set >> factor & 1) as usize).collect();
+    let settings: Vec<Vec<usize>> = Design::fraction(7).into_iter().map(levels).collect();
+    let cost = |levels: &[usize]| [1.0, 0.9][levels[0]] * [1.0, 1.2][levels[3]];
+    tuned(TuningDesign::Fractional, &[2; 7], &settings, blocks, seed, cost)
 }

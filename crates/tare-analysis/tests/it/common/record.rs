@@ -33,6 +33,7 @@ pub fn study() -> Study {
         workloads: vec![workload(Kernel::Syscall)],
         image: None,
         effects: Vec::new(),
+        tuning: None,
         listed: std::collections::BTreeSet::new(),
         protocol: Protocol {
             blocks: 20,

@@ -53,7 +53,6 @@ mod tests {
                 what: Missing::Workload,
                 name: "fio".to_owned(),
                 feature: None,
-                settings: None,
                 why: "not yet".to_owned(),
             }],
         };

@@ -15,7 +15,7 @@ fn unknown_keys_are_named_with_the_nearest() {
     told(
         "colour = 1",
         "s.toml:2:1: unknown key 'colour' in a study file: the keys are title, include, requirement, features, image, workload, \
-         effect, metrics, factors, design, protocol, analysis, conclusion, small",
+         effect, tuning, metrics, factors, design, protocol, analysis, conclusion, small",
     );
     told(
         "[[workload]]\nname = \"spawn\"\nsettings = \"x\"",

@@ -38,7 +38,7 @@ fn the_shipped_studies_are_right_and_the_small_ones_fit_a_small_machine() {
     for (name, _) in SHIPPED {
         // Of this one nothing is left where programs are those of the host.
         let programs = match name {
-            "clusters" => Programs::Unmade(name.to_owned()),
+            "clusters" | "li2018-tuning" => Programs::Unmade("clusters".to_owned()),
             _ => Programs::Host,
         };
         let file = study_file::read_with(name, false, &programs).unwrap();
@@ -50,13 +50,14 @@ fn the_shipped_studies_are_right_and_the_small_ones_fit_a_small_machine() {
         "host-size",
         "ruan2016",
         "li2018",
+        "li2018-tuning",
         "ghatrehsamani2020",
         "ghatrehsamani2020-causes",
         "conaboy2021",
     ];
-    let apps = Programs::Unmade("apps".to_owned());
+    let all = Programs::Unmade("all".to_owned());
     for name in small {
-        let file = study_file::read_with(name, true, &apps).unwrap();
+        let file = study_file::read_with(name, true, &all).unwrap();
         let (study, _) = file.sketch(file.wishes(), &facts()).unwrap();
         assert!(study.template.as_ref().is_some_and(|t| t.small));
         for instance in &study.instances {
@@ -117,10 +118,10 @@ fn what_a_published_study_ran_and_tare_does_not_have_is_kept_in_the_study() {
         (Some(86400.0), 3600.0)
     );
     let left_out = study.template.iter().flat_map(|t| &t.left_out);
-    // A tool that is not installed is left out as well.
+    // A tool that is not installed is left out as well, and what needs an image where there is none.
     let missing = left_out.filter(|l| !l.why.contains("is not on PATH"));
     let missing: Vec<&str> = missing.map(|l| l.name.as_str()).collect();
-    assert_eq!(missing, ["spot-price-cleaning"]);
+    assert_eq!(missing, ["spot-prices preset=paper"]);
     let file = study_file::read("ghatrehsamani2020", false).unwrap();
     let (study, misfits) = file.sketch(file.wishes(), &facts()).unwrap();
     assert!(study.cells().is_empty());

@@ -1,0 +1,113 @@
+//! A workload whose parameters are varied.
+
+use super::chapters::Draft;
+use crate::tuning;
+use crate::workload_file::{self, CatalogueWorkload};
+use tare_model::suggest;
+use tare_model::tuning::{Tuning, TuningDesign, TuningFactor, TuningSetting};
+use tare_stats::Design;
+use tare_toml::{Keys, Node, TomlError};
+
+/// More factors than this are no longer varied one at a time either.
+const MOST_FACTORS: usize = 20;
+
+impl Draft {
+    pub(super) fn tuning(&mut self, node: &Node) -> Result<(), TomlError> {
+        let keys = Keys::of(node, "[tuning]", &["workload", "design", "factors"])?;
+        let workload_node = keys.needed("workload", "\"spot-prices\"")?;
+        let workload = workload_node.text("workload", "\"spot-prices\"")?;
+        if !workload_file::is_known(workload) {
+            let message = format!(
+                "'workload' is '{workload}': name a workload with parameters ('tare workloads' lists them), or a workload file"
+            );
+            return Err(TomlError::at(&workload_node.place, message));
+        }
+        let designs = TuningDesign::ALL.map(|design| (design.name(), design));
+        let design = match keys.get("design") {
+            Some(node) => node.choice("design", &designs)?,
+            None => TuningDesign::Full,
+        };
+        let factors_node = keys.needed("factors", "{ sort = [64, 128] }")?;
+        let read =
+            workload_file::read(workload).map_err(|e| TomlError::at(&workload_node.place, e.to_string()))?;
+        let factors = factors(factors_node, &read)?;
+        fits(design, &factors, factors_node)?;
+        let settings = tuning::settings(design, &factors).into_iter();
+        let asked = settings.map(|levels| (tuning::asked(&read, workload, &factors, &levels), levels));
+        let asked: Vec<(String, Vec<usize>)> = asked.collect();
+        for (asked, _) in &asked {
+            self.command(asked, workload_node)?;
+        }
+        let setting = |(asked, levels): (String, _)| TuningSetting {
+            workload: workload_file::full_name(&asked),
+            levels,
+        };
+        self.wishes.tuning = Some(Tuning {
+            design,
+            settings: asked.into_iter().map(setting).collect(),
+            factors,
+        });
+        Ok(())
+    }
+}
+
+/// The parameters that are varied, each one of the workload's.
+fn factors(node: &Node, workload: &CatalogueWorkload) -> Result<Vec<TuningFactor>, TomlError> {
+    const EXAMPLE: &str = "[64, 128]";
+    let known: Vec<&str> = workload.parameters.keys().map(String::as_str).collect();
+    let mut factors = Vec::new();
+    for (name, (place, node)) in node.table("factors", "sort = [64, 128]")? {
+        if !known.contains(&name.as_str()) {
+            let among = suggest::among(name, &known, "its parameters");
+            let message = format!("{} has no parameter '{name}': {among}", workload.family);
+            return Err(TomlError::at(place, message));
+        }
+        let mut levels: Vec<String> = Vec::new();
+        for item in node.list(name, EXAMPLE)? {
+            let level = item.word(name, EXAMPLE)?;
+            if levels.contains(&level) {
+                let message = format!("'{name}' has the level '{level}' twice: omit one");
+                return Err(TomlError::at(&item.place, message));
+            }
+            if level.contains('&') {
+                let message = format!("'{name}' cannot be '{level}': & divides parameters");
+                return Err(TomlError::at(&item.place, message));
+            }
+            levels.push(level);
+        }
+        if levels.len() < 2 {
+            let message = format!("'{name}' has one level: give at least two, as in {name} = {EXAMPLE}");
+            return Err(TomlError::at(&node.place, message));
+        }
+        let name = name.clone();
+        factors.push(TuningFactor { name, levels });
+    }
+    Ok(factors)
+}
+
+/// Refuses factors that the design cannot have.
+fn fits(design: TuningDesign, factors: &[TuningFactor], node: &Node) -> Result<(), TomlError> {
+    let (least, most) = match design {
+        TuningDesign::Full => (1, Design::MOST_FACTORS),
+        TuningDesign::Fractional => (4, Design::MOST_FACTORS),
+        TuningDesign::OneAtATime => (1, MOST_FACTORS),
+    };
+    let wrong = |message: String| Err(TomlError::at(&node.place, message));
+    let (n, name) = (factors.len(), design.name());
+    if !(least..=most).contains(&n) {
+        return wrong(format!(
+            "design \"{name}\" takes {least} to {most} factors, and there are {n}"
+        ));
+    }
+    if design == TuningDesign::OneAtATime {
+        return Ok(());
+    }
+    match factors.iter().find(|factor| factor.levels.len() != 2) {
+        None => Ok(()),
+        Some(of) => wrong(format!(
+            "design \"{name}\" takes two levels of each factor, and '{}' has {}: omit some, or write design = \"one-at-a-time\"",
+            of.name,
+            of.levels.len()
+        )),
+    }
+}

@@ -1,0 +1,71 @@
+//! `tare tune`: a study that varies parameters of a workload -> results file -> which of them matter.
+
+use super::{Asked, forms, run};
+use crate::args::TuneArgs;
+use crate::out;
+use anyhow::Context;
+use std::path::Path;
+use std::process::ExitCode;
+use tare_analysis::{Analysis, analyze};
+use tare_host::interrupt;
+use tare_model::results::Results;
+use tare_report::{sections, text};
+
+/// Measures, or reads what was measured, and tells.
+pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
+    let file = Path::new(&args.what);
+    if file.is_file() && file.extension().is_none_or(|end| end != "toml") {
+        anyhow::ensure!(
+            args.only_reads(),
+            "{} is read, nothing is measured: omit the options of a run",
+            out::path(file)
+        );
+        forms::check(args.forms.html.as_deref(), &[file])?;
+        return tell(args, file, &analyze(&Results::read(file)?)).map(|()| ExitCode::SUCCESS);
+    }
+    interrupt::install().context("cannot handle signals")?;
+    let named = args.output.as_deref();
+    let check_outputs = || run::check_outputs(named, None, args.forms.html.as_deref());
+    let asked = Asked {
+        file: Some(args.what.clone()),
+        small: args.small,
+        compared: None,
+        is_empty: false,
+        wishes: args.wishes(),
+    };
+    let mut session = run::open(&asked, &args.state.folder(), check_outputs)?;
+    anyhow::ensure!(
+        session.study.tuning.is_some(),
+        "study {} varies no parameters here: give it a [tuning] chapter (docs/study-files.md), and see 'tare plan {}' for workloads that are left out",
+        out::path(file),
+        out::word(&args.what)
+    );
+    let output = run::output_path(named, &session.run);
+    let ended = run::measure(&mut session, &output, args.quiet)?;
+    let results = Results::read(&output)?;
+    let analysis = analyze(&results);
+    tell(args, &output, &analysis)?;
+    Ok(run::end(&results, &analysis, &output, &ended))
+}
+
+fn tell(args: &TuneArgs, file: &Path, analysis: &Analysis) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        !analysis.tunings.is_empty(),
+        "{} is of no study that varies parameters: measure one with a [tuning] chapter (docs/study-files.md)",
+        out::path(file)
+    );
+    let mut document = sections::tuning(analysis);
+    if args.forms.prints_other() {
+        return forms::tell(&args.forms, &[file], &document, &analysis.tunings);
+    }
+    forms::write(&args.forms, &[file], &document)?;
+    document
+        .sections
+        .retain(|section| args.details || !section.is_folded());
+    out::print(&text::render(&document, forms::options(&args.forms)))?;
+    if !args.details {
+        let file = out::word(&file.display().to_string());
+        out::say(&format!("Details: {} tune {file} --details", out::program()));
+    }
+    Ok(())
+}
