@@ -16,7 +16,9 @@ pub(crate) fn baseline(analysis: &Analysis) -> String {
     let of = analysis
         .cells
         .iter()
-        .filter(|c| c.cell.kind.platform == study.baseline && c.cell.kind.provisioning == first);
+        .filter(|c| c.cell.kind.platform == study.baseline && c.cell.kind.provisioning == first)
+        // Of settings only the first: the rest are told by what they change.
+        .filter(|c| study.setting(&c.cell.workload).is_none_or(|place| place == 0));
     let figures = of.filter_map(|cell| {
         let primary = cell.metrics.iter().find(|m| m.metric.primary)?;
         let metric = &primary.metric;

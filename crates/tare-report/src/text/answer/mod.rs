@@ -7,6 +7,7 @@ mod whisker;
 
 use super::page::{Page, Style, columns_of, front};
 use super::{TextOptions, layout};
+use crate::document::Block;
 use crate::sections;
 use crate::words::doubts::{self, Doubt};
 use crate::words::open::{self, Open};
@@ -45,12 +46,22 @@ fn write(page: &mut Page, analysis: &Analysis, place: Where<'_>) {
     page.wrapped("", 0, Style::Plain, &course::ran(&analysis.study, &analysis.run));
     let host = cut(&course::host(analysis), page.width());
     page.line(&[(Style::Dim, &host)]);
-    page.wrapped("", 0, Style::Bold, &answer::decided(&analysis.verdicts, "cost"));
+    if analysis.tunings.is_empty() || !analysis.comparisons.is_empty() {
+        page.wrapped("", 0, Style::Bold, &answer::decided(&analysis.verdicts, "cost"));
+    }
     rows::write(page, analysis);
     around::write(page, analysis);
     for section in sections::brief(analysis) {
         page.heading(&section.title);
-        section.tables().for_each(|table| layout::rows(page, table));
+        for block in &section.blocks {
+            match block {
+                Block::List(items) => items
+                    .iter()
+                    .for_each(|item| page.wrapped("- ", 2, Style::Plain, item)),
+                Block::Table(table) => layout::rows(page, table),
+                Block::About(_) | Block::Facts(_) | Block::Picture(_) => {}
+            }
+        }
     }
     let open = open::open(analysis, place);
     let rows = |open: &Open| {
