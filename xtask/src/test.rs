@@ -155,13 +155,9 @@ impl Report {
     }
 
     fn run_all(&mut self, binaries: &[Binary], ignored: bool) -> Result<()> {
-        for binary in binaries {
-            self.run_binary(binary, ignored)?;
-        }
-        if !ignored {
-            self.run_examples()?;
-        }
-        Ok(())
+        binaries
+            .iter()
+            .try_for_each(|binary| self.run_binary(binary, ignored))
     }
 
     fn run_binary(&mut self, binary: &Binary, ignored: bool) -> Result<()> {
@@ -175,25 +171,19 @@ impl Report {
             .env("RUSTC_BOOTSTRAP", "1")
             .env("CARGO_MANIFEST_DIR", &binary.package)
             .current_dir(&binary.package);
-        // What a test leaves running may keep the output open: the harness says itself that it ends.
-        self.run_harness(&binary.name, &mut command, |line| matches!(line, Line::Ended(_)))
+        self.run_harness(&binary.name, &mut command)
     }
 
-    /// Those in documentation, whose times rustdoc does not print.
-    fn run_examples(&mut self) -> Result<()> {
-        let mut command = cargo(&["test", "--doc", "--no-fail-fast"]);
-        command.args(BUILD);
-        self.run_harness("doc tests", &mut command, |_| false)
-    }
-
-    /// Runs a command that prints as a harness does, which ends with its output or with its `last` line.
-    fn run_harness(&mut self, part: &str, command: &mut Command, last: impl Fn(&Line) -> bool) -> Result<()> {
+    /// Runs a command that prints as a harness does.
+    fn run_harness(&mut self, part: &str, command: &mut Command) -> Result<()> {
         let (begun, failed) = (Instant::now(), self.counts.failed);
         let mut child = command
             .stdout(Stdio::piped())
             .spawn()
             .with_context(|| format!("cannot run {command:?}"))?;
         let mut output = BufReader::new(child.stdout.take().context("take a pipe")?);
+        // What a test leaves running may keep the output open: the harness says itself that it ends.
+        let last = |line: &Line| matches!(line, Line::Ended(_));
         let has_begun = self.read(part, &mut output, &mut io::stdout(), last)?;
         let status = child.wait()?;
         // Kept until here: the harness prints an empty line after its last one.
@@ -400,6 +390,31 @@ mod tests {
              \nparts:\n      3.0 s  setup\n      7.0 s  build\n     10.0 s  all\n\
              \nslowest tests:\n      9.0 s  tare check slow\n      0.1 s  tare check quick\n"
         );
+    }
+
+    /// To build them takes minutes, and tests beside the code show as much.
+    #[test]
+    fn comments_have_no_examples_since_none_is_run() {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+        let mut folders = vec![crates];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|end| end == "rs") {
+                    let text = std::fs::read_to_string(&path).unwrap();
+                    let comments = text
+                        .lines()
+                        .filter_map(|line| line.trim_start().strip_prefix("//"));
+                    let fences =
+                        comments.filter_map(|line| line.strip_prefix(['/', '!'])?.strip_prefix(" ```"));
+                    // Every second one ends what the one before begins.
+                    let mut begins = fences.step_by(2);
+                    assert!(begins.all(|language| language == "text"), "{}", path.display());
+                }
+            }
+        }
     }
 
     #[test]

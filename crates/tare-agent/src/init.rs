@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 use tare_box::places::{
-    BINARY, DISK, DISK_FILE_SYSTEM, HELD_IMAGE, INNER_BOXES, MODULE_LIST, SECOND_DISK, root,
+    BINARY, DISK, DISK_FILE_SYSTEM, HELD_IMAGE, HOSTNAME, INNER_BOXES, MODULE_LIST, SECOND_DISK, root,
 };
 
 /// `HOSTFS_SUPER_MAGIC`: the file system by which User-Mode Linux sees the host's files.
@@ -36,9 +36,6 @@ pub enum MachineRoot {
     /// A disk that holds an image, by its device.
     Disk(String),
 }
-
-/// What a machine is called.
-const HOST_NAME: &str = "tare";
 
 /// Folders for passing files.
 const TEMPORARY: [&str; 2] = ["/tmp", "/var/tmp"];
@@ -86,7 +83,7 @@ pub(crate) fn prepare(root: &MachineRoot) -> io::Result<()> {
     }
     // A kernel calls itself "(none)" until it is told, which Open MPI takes for no name. A box
     // runs without one too.
-    let _ = fs::write("/proc/sys/kernel/hostname", HOST_NAME);
+    let _ = fs::write("/proc/sys/kernel/hostname", HOSTNAME);
     Ok(())
 }
 

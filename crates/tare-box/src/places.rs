@@ -8,6 +8,9 @@ use std::str::FromStr;
 /// The agent's own file, in every root and in the initramfs.
 pub const BINARY: &str = "/tare";
 
+/// The host name of a box that no other box looks for.
+pub const HOSTNAME: &str = "tare";
+
 /// Where the binary that the boxes of a run share is mounted, in the folder of the run. It goes
 /// with the run.
 pub const SHARED: &str = "shared/mounted";

@@ -326,7 +326,7 @@ pub struct WhyArgs {
 pub struct TuneArgs {
     /// Study with a [tuning] chapter: a file (NAME.toml) or a shipped study, such as li2018-tuning; or a results file
     #[arg(value_name = "STUDY")]
-    pub what: String,
+    pub study: String,
     #[command(flatten)]
     pub state: StateArgs,
     /// Use the study's small size, for a machine with 2 CPUs and 16 GB

@@ -14,15 +14,17 @@ use tare_study::workload_file::{names, read};
 type Recorded = (&'static str, [(&'static str, f64); 2]);
 
 /// Of a tool with one figure that one stands twice.
-const RECORDED: [Recorded; 49] = [
+const RECORDED: [Recorded; 52] = [
     (
         "bonnie++",
         [("write-block", 148_784.0 * 1024.0), ("seeks", 3052.0)],
     ),
     ("build", [("wall", 2.0), ("user", 1.0)]),
     ("cassandra", [("mean", 19.4e-3), ("operations", 747.0)]),
+    ("cassandra-apart", [("mean", 19.4e-3), ("operations", 747.0)]),
     ("copy-up", [("first", 629.425e-6), ("again", 10.868e-6)]),
     ("cyclictest", [("average", 33_167e-9), ("maximum", 341_144e-9)]),
+    ("duckdb", [("time", 0.221_694), ("time", 0.221_694)]),
     ("ffmpeg", [("wall", 2.0), ("user", 1.0)]),
     (
         "fio",
@@ -117,7 +119,14 @@ const RECORDED: [Recorded; 49] = [
 /// A workload, what is put in the place of what in what it printed, and what is told.
 type Spoiled = (&'static str, &'static str, &'static str, &'static str);
 
-const SPOILED: [Spoiled; 57] = [
+const SPOILED: [Spoiled; 59] = [
+    ("duckdb", "right", "wrong", "does not have"),
+    (
+        "kafka",
+        "2026-11-28 22:09:54",
+        "Exiting before consuming the expected number of messages: timeout (20000 ms)\n2026-11-28 22:09:54",
+        "has 'Exiting before",
+    ),
     (
         "ffmpeg",
         "frames 900",
@@ -278,6 +287,7 @@ const SPOILED: [Spoiled; 57] = [
         "standard output has",
     ),
     ("iperf3", "sum_received", "sum", "no throughput"),
+    ("kafka", [("mean", 45.7e-3), ("read-back", 2.4242e6)]),
     ("lmbench-syscall", "microseconds", "milliseconds", "no latency"),
     (
         "netperf",

@@ -95,19 +95,16 @@ impl Foresight {
             })
         });
         let barred = barred.chain(host_only);
-        let left_behind = study.workloads.iter().filter_map(|workload| {
-            let files: Vec<NamedFile> = workload.boxed().flat_map(left_behind).collect();
-            (!files.is_empty()).then(|| LeftBehind {
-                workload: workload.name().to_owned(),
-                files,
-                is_of_file: !workload.about.is_empty(),
-                platforms: bare.to_vec(),
-            })
-        });
         Self {
             barred: barred.collect(),
-            left_behind: left_behind.collect(),
+            left_behind: all_left_behind(study, bare, |_| true),
         }
+    }
+
+    /// Of boxes with an image, which may have files that nobody here knows: those that are copied beside it under another name.
+    pub(super) fn with_image(mut self, study: &Study) -> Self {
+        self.left_behind = all_left_behind(study, &study.platforms, |file| file.copied);
+        self
     }
 
     /// Whether it is worth to begin.
@@ -163,6 +160,24 @@ fn behind_barrier(study: &Study, workload: &Workload) -> Option<Barred> {
         platforms,
         why: barrier.why.clone(),
     })
+}
+
+/// What boxes of these platforms lack of such files, by workload.
+fn all_left_behind(
+    study: &Study,
+    platforms: &[PlatformPath],
+    such: impl Fn(&NamedFile) -> bool,
+) -> Vec<LeftBehind> {
+    let of = |workload: &Workload| {
+        let files: Vec<NamedFile> = workload.boxed().flat_map(left_behind).filter(&such).collect();
+        (!files.is_empty()).then(|| LeftBehind {
+            workload: workload.name().to_owned(),
+            files,
+            is_of_file: !workload.about.is_empty(),
+            platforms: platforms.to_vec(),
+        })
+    };
+    study.workloads.iter().filter_map(of).collect()
 }
 
 /// A workload, and the platforms that can run it.

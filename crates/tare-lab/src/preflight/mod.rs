@@ -331,7 +331,11 @@ impl Platforms {
         // What is in an image was looked for where the command was.
         let without_files = |path: &&PlatformPath| self.image.is_none() && !self.has_host_files(path);
         let bare: Vec<PlatformPath> = study.platforms.iter().filter(without_files).cloned().collect();
-        self.foreseen(study, &bare)
+        let foresight = self.foreseen(study, &bare);
+        match self.image {
+            Some(_) => foresight.with_image(study),
+            None => foresight,
+        }
     }
 
     /// What of a study cannot go well whatever the image of its boxes holds, which is yet to be made.

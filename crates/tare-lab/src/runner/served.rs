@@ -12,6 +12,7 @@ use std::time::Duration;
 use tare_model::metric::Source;
 use tare_model::results::{Failure, Outcome, Success};
 use tare_model::study::Workload;
+use tare_study::addresses::Book;
 use tare_study::plan::PlannedTrial;
 
 /// One trial of a command with its servers, which are started before it and ended after it.
@@ -64,7 +65,12 @@ fn served(bench: &mut Bench<'_>, arm: &mut Arm, held: &mut CellBoxes) -> Result<
     }
     let bounds = trial::bounds(bench.study, &arm.workload, arm.padding_bytes);
     let mut tried = None;
+    let are_new = arm.workload.stays() && held.standing.is_empty();
     let mut book = arm.open(held, FIRST, bounds)?;
+    if let Some(of) = book.as_ref().filter(|_| are_new) {
+        tried = warm_up(bench, arm, held, of)?;
+        book = book.filter(|_| arm.lives());
+    }
     if book.is_some()
         && let Err(failure) = cold::cool(held, &arm.workload)
     {
@@ -78,10 +84,9 @@ fn served(bench: &mut Bench<'_>, arm: &mut Arm, held: &mut CellBoxes) -> Result<
             .zip(held.cpu_ns())
             .map(|(before, after)| after.saturating_sub(before));
         match &mut done.outcome {
-            Outcome::Failed(failure) | Outcome::Skipped(failure) if done.box_lives => {
-                arm.lose(failure.clone());
+            Outcome::Failed(failure) | Outcome::Skipped(failure) => {
+                lose(arm, failure.clone(), done.box_lives);
             }
-            Outcome::Failed(failure) | Outcome::Skipped(failure) => arm.lose_box(failure.clone()),
             Outcome::Ok(success) => {
                 let used = used_ns
                     .filter(|ns| *ns > 0)
@@ -103,6 +108,36 @@ fn served(bench: &mut Bench<'_>, arm: &mut Arm, held: &mut CellBoxes) -> Result<
     arm.stop_servers(held)?;
     arm.tear_down(held);
     Ok(tried)
+}
+
+/// Runs the command once for servers that have just begun and stay for further trials, so that the first of these finds them as the
+/// others do. What came of it is told only if it failed.
+fn warm_up(
+    bench: &mut Bench<'_>,
+    arm: &mut Arm,
+    held: &mut CellBoxes,
+    book: &Book,
+) -> Result<Option<Tried>, Stop> {
+    let done = whole_trial::try_once(bench, &arm.planned, held, &arm.workload, book)?;
+    let (Outcome::Failed(failure) | Outcome::Skipped(failure)) = &done.outcome else {
+        return Ok(None);
+    };
+    let detail = format!("in the run before the first trial: {}", failure.detail);
+    let failure = Failure {
+        detail,
+        ..failure.clone()
+    };
+    lose(arm, failure, done.box_lives);
+    Ok(Some(done))
+}
+
+/// An arm is lost by a run of its command, and with it the box if that is of no more use.
+fn lose(arm: &mut Arm, failure: Failure, box_lives: bool) {
+    if box_lives {
+        arm.lose(failure);
+    } else {
+        arm.lose_box(failure);
+    }
 }
 
 /// Adds a figure that the process itself does not tell, where its workload has it and it is known.

@@ -40,7 +40,7 @@ pub struct BoxSpec {
 
 impl BoxSpec {
     /// The host name of a box that no other box looks for.
-    pub const HOSTNAME: &str = "tare";
+    pub const HOSTNAME: &str = tare_box::places::HOSTNAME;
 
     /// The build ID with which the program in the box answers.
     pub fn build_id(&self) -> &'static str {

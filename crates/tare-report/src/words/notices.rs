@@ -54,7 +54,7 @@ fn of_boxes(notice: &Notice) -> Option<String> {
                 .iter()
                 .map(|w| format!("{} ({})", some_of(&w.workloads), w.places));
             format!(
-                "the client or the server ran outside the box ({}): {}",
+                "parts of a workload ran outside its box ({}): {}",
                 ways(networks),
                 told.collect::<Vec<_>>().join(", ")
             )

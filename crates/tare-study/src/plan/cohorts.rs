@@ -181,6 +181,16 @@ pub(super) fn stays(study: &Study, cell: &Cell) -> bool {
     !standing(study, cell).is_empty()
 }
 
+/// A cell of each set of servers that stay together.
+pub(super) fn one_of_each(study: &Study, cells: &[Cell]) -> Vec<Cell> {
+    let is_first = |(at, cell): &(usize, &Cell)| {
+        let mut before = cells[..*at].iter();
+        !before.any(|other| standing(study, other) == standing(study, cell))
+    };
+    let firsts = cells.iter().enumerate().filter(is_first);
+    firsts.map(|(_, cell)| cell.clone()).collect()
+}
+
 fn standing<'a>(study: &'a Study, cell: &Cell) -> Vec<&'a Role> {
     let workload = study
         .workloads

@@ -166,8 +166,13 @@ impl Share {
         let trials = |seconds_of, cells: &[Cell]| {
             work_of(seconds_of, cells) * cost.stretch + number(cells.len()) * around
         };
+        // Servers that stay serve one run before the first trial.
+        let warm_ups = cohorts::one_of_each(study, &staying);
         let of_block = |seconds_of| {
-            launches + cohorts * (trials(seconds_of, &others) + second) + trials(seconds_of, &staying)
+            launches
+                + cohorts * (trials(seconds_of, &others) + second)
+                + trials(seconds_of, &staying)
+                + trials(seconds_of, &warm_ups)
         };
         Self {
             once_seconds: used * PROOF_SECONDS + once_boxes * cost.launch_seconds + peaks,

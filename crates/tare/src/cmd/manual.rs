@@ -68,6 +68,10 @@ fn with_values() -> anyhow::Result<clap::Command> {
             let checks = CHECKS.iter().map(|check| check.name);
             takes(takes(command, "platforms", &platforms), "only", checks)
         })
+        .mut_subcommand("tune", |command| {
+            let command = takes(command, "study", SHIPPED.map(|(name, _)| name));
+            takes(command, "platforms", &platforms)
+        })
         .mut_subcommand("density", |command| takes(command, "platforms", &platforms))
         .mut_subcommand("kernel", |command| {
             takes(takes(command, "name", kernels), "isa", &isa)

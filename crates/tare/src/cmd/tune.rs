@@ -10,10 +10,11 @@ use tare_analysis::{Analysis, analyze};
 use tare_host::interrupt;
 use tare_model::results::Results;
 use tare_report::{sections, text};
+use tare_study::study_file;
 
 /// Measures, or reads what was measured, and tells.
 pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
-    let file = Path::new(&args.what);
+    let file = Path::new(&args.study);
     if file.is_file() && file.extension().is_none_or(|end| end != "toml") {
         anyhow::ensure!(
             args.only_reads(),
@@ -23,11 +24,18 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
         forms::check(args.forms.html.as_deref(), &[file])?;
         return tell(args, file, &analyze(&Results::read(file)?)).map(|()| ExitCode::SUCCESS);
     }
+    // Before an image is made for it.
+    let read = study_file::read(&args.study, args.small)?;
+    anyhow::ensure!(
+        read.wishes().tuning.is_some(),
+        "study {} varies no parameters: give it a [tuning] chapter (docs/study-files.md)",
+        out::path(file)
+    );
     interrupt::install().context("cannot handle signals")?;
     let named = args.output.as_deref();
     let check_outputs = || run::check_outputs(named, None, args.forms.html.as_deref());
     let asked = Asked {
-        file: Some(args.what.clone()),
+        file: Some(args.study.clone()),
         small: args.small,
         compared: None,
         is_empty: false,
@@ -36,9 +44,9 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
     let mut session = run::open(&asked, &args.state.folder(), check_outputs)?;
     anyhow::ensure!(
         session.study.tuning.is_some(),
-        "study {} varies no parameters here: give it a [tuning] chapter (docs/study-files.md), and see 'tare plan {}' for workloads that are left out",
+        "the workload of study {} is left out here: 'tare plan {}' says why",
         out::path(file),
-        out::word(&args.what)
+        out::word(&args.study)
     );
     let output = run::output_path(named, &session.run);
     let ended = run::measure(&mut session, &output, args.quiet)?;

@@ -599,6 +599,22 @@ fn workers_have_names_and_stay_for_a_block() {
     assert_eq!(left_of(&tare.run_name("r.jsonl")), Vec::<String>::new());
 }
 
+/// Servers that stay serve one run before the first trial of a block, which is told nowhere; that it fails is.
+#[test]
+fn servers_that_stay_serve_one_run_that_does_not_count() {
+    let client = "echo ran >> runs.txt; echo rate: 5; echo errors: 0";
+    let text =
+        file("echo ready; exec sleep 4326", client).replace("\"outside\"", "\"outside\"\nlives = \"block\"");
+    let tare = with(&text);
+    std::fs::write(tare.path("again.toml"), &text).unwrap();
+    tare.ok(&run("-p native --blocks 2").replace("./w.toml", "./w.toml,./again.toml"));
+    good(&tare, 4);
+    let runs = std::fs::read_to_string(tare.path("runs.txt")).unwrap();
+    assert_eq!(runs.lines().count(), 2 * 3);
+    let fails = text.replace(client, "exit 3");
+    told(&failure(&fails, ""), &["in the run before the first trial", "3"]);
+}
+
 /// A worker that ends before the command leaves a smaller cluster: the trial tells so, and the next one begins anew.
 #[test]
 fn workers_that_are_lost_are_counted() {
