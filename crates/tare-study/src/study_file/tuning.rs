@@ -30,7 +30,7 @@ impl Draft {
         let factors_node = keys.needed("factors", "{ sort = [64, 128] }")?;
         let read =
             workload_file::read(workload).map_err(|e| TomlError::at(&workload_node.place, e.to_string()))?;
-        let factors = factors(factors_node, &read)?;
+        let factors = factors(factors_node, workload, &read)?;
         fits(design, &factors, factors_node)?;
         let settings = tuning::settings(design, &factors).into_iter();
         let asked = settings.map(|levels| (tuning::asked(&read, workload, &factors, &levels), levels));
@@ -52,7 +52,7 @@ impl Draft {
 }
 
 /// The parameters that are varied, each one of the workload's.
-fn factors(node: &Node, workload: &CatalogueWorkload) -> Result<Vec<TuningFactor>, TomlError> {
+fn factors(node: &Node, asked: &str, workload: &CatalogueWorkload) -> Result<Vec<TuningFactor>, TomlError> {
     const EXAMPLE: &str = "[64, 128]";
     let known: Vec<&str> = workload.parameters.keys().map(String::as_str).collect();
     let mut factors = Vec::new();
@@ -60,6 +60,10 @@ fn factors(node: &Node, workload: &CatalogueWorkload) -> Result<Vec<TuningFactor
         if !known.contains(&name.as_str()) {
             let among = suggest::among(name, &known, "its parameters");
             let message = format!("{} has no parameter '{name}': {among}", workload.family);
+            return Err(TomlError::at(place, message));
+        }
+        if asked.contains(&format!("?{name}=")) || asked.contains(&format!("&{name}=")) {
+            let message = format!("'{name}' is given in 'workload' too: omit it there");
             return Err(TomlError::at(place, message));
         }
         let mut levels: Vec<String> = Vec::new();

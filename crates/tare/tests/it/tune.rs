@@ -112,6 +112,11 @@ fn a_mistake_in_a_tuning_chapter_is_told_with_its_place() {
             "loop has no parameter 'mor': did you mean 'more'?",
         ),
         ("more = [1, 3]", "more = [1]", "'more' has one level"),
+        (
+            "./loop.toml",
+            "./loop.toml?more=5",
+            "'more' is given in 'workload' too",
+        ),
         ("more = [1, 3]", "more = [1, 1]", "'more' has the level '1' twice"),
         (
             "more = [1, 3]",
