@@ -30,7 +30,7 @@ pub use run::{
     CellCounter, CellFigures, CellLatencies, ChangedVerdict, ChrRange, Class, Comparison, CostRange, CpuCost,
     Estimate, Evidence, FEWEST_PAIRS, FactorLevel, FailureCount, Family, FamilySize, Figure, FigureKind,
     FindingCount, FindingShare, Fit, Flag, Function, Gate, HostEffect, HostEffects, HostPoint, IdleMemory,
-    InKernel, InTurns, Latency, LevelEffect, LongTurn, MOST_ADDED, MetricComparison, MetricFigures,
+    InKernel, InTurns, Latency, LevelEffect, LongTurn, MOST_ADDED, MetricComparison, MetricFigures, NoBest,
     NoEffects, NoFit, NoSuchBaseline, Notice, OddBlock, OnePiece, Op, OtherFile, OtherPair, OverheadPart,
     Paired, Placed, PlatformFacts, Processes, QuantileFigure, RangeEnd, Readings, Refusal, RunFacts, SCHEMA,
     Score, ScoreAxis, ScoreTable, SettingFigures, Shown, Side, SizeEffect, SizeEffects, SizePoint,

@@ -28,6 +28,14 @@ pub enum TuningDesign {
 impl TuningDesign {
     pub const ALL: [Self; 3] = [Self::Full, Self::Fractional, Self::OneAtATime];
 
+    /// Blocks below which nothing is concluded: fewer where each effect is the mean over many settings.
+    pub const fn fewest_blocks(self) -> u32 {
+        match self {
+            Self::Full | Self::Fractional => 5,
+            Self::OneAtATime => 10,
+        }
+    }
+
     /// As a study file has it.
     pub const fn name(self) -> &'static str {
         match self {

@@ -66,7 +66,9 @@ impl<'a> Blank<'a> {
             None => (None, words),
         };
         let part = AddressPart::named(part)?;
-        role.is_none_or(is_name).then_some(Self { role, part })
+        // Of itself a server has one address.
+        let is_one = role.map_or_else(|| !part.is_of_several(), is_name);
+        is_one.then_some(Self { role, part })
     }
 }
 

@@ -46,10 +46,13 @@ pub(crate) fn asked(
     let pairs = factors.iter().zip(levels);
     let pairs = pairs.map(|(factor, level)| (factor.name.as_str(), factor.levels[*level].as_str()));
     let others = pairs.filter(|(name, value)| own(name) != Some(value));
-    others.fold(text.to_owned(), |text, (name, value)| {
-        let sign = if text.contains('?') { '&' } else { '?' };
-        format!("{text}{sign}{name}={value}")
-    })
+    others.fold(text.to_owned(), |text, (name, value)| with(&text, name, value))
+}
+
+/// The text that asks for a workload with one more parameter.
+pub(crate) fn with(text: &str, name: &str, value: &str) -> String {
+    let sign = if text.contains('?') { '&' } else { '?' };
+    format!("{text}{sign}{name}={value}")
 }
 
 #[cfg(test)]

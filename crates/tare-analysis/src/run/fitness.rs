@@ -59,6 +59,27 @@ pub(crate) fn refusals(
     refusals
 }
 
+/// The same of figures of these cells by themselves, all of one kind of box.
+pub(super) fn of_cells(cells: &[&CellTrials], study: &Study, boxes: &[BoxFigures]) -> Vec<Refusal> {
+    let of_cells = |b: &&BoxFigures| cells.iter().any(|c| c.cell.kind == b.kind);
+    let boxes: Vec<&BoxFigures> = boxes.iter().filter(of_cells).collect();
+    let mut refusals: Vec<Refusal> = stopped(&boxes).into_iter().collect();
+    refusals.extend(boxes.iter().filter_map(|b| not_proven(b)));
+    refusals.extend(cells.iter().filter_map(|c| cannot_run(c, false)));
+    refusals.extend(cells.iter().filter_map(|c| wrong_answer(c)));
+    let identical = cells.iter().filter_map(|cell| {
+        let cell_name = cell.cell.to_string();
+        stuck(cell).map(|trials| Refusal::IdenticalFigures {
+            cell: cell_name,
+            trials,
+        })
+    });
+    refusals.extend(identical);
+    refusals.extend(unsound(study));
+    refusals.extend((study.protocol.fresh == Fresh::Study).then_some(Refusal::KeptBoxes));
+    refusals
+}
+
 fn stopped(boxes: &[&BoxFigures]) -> Option<Refusal> {
     let missed = boxes.iter().filter(|b| b.not_reached());
     let kinds: Vec<String> = missed.map(|b| b.kind.to_string()).collect();

@@ -68,7 +68,7 @@ pub use steadiness::{Steadiness, Steady};
 pub use stops::{Stop, Stops};
 pub use tare_model::study::Against;
 pub use tuning::{
-    BestSetting, FactorLevel, LevelEffect, SettingFigures, TogetherEffect, Tuned, TuningEffect,
+    BestSetting, FactorLevel, LevelEffect, NoBest, SettingFigures, TogetherEffect, Tuned, TuningEffect,
 };
 pub use undisturbed::{ChangedVerdict, Undisturbed};
 pub use variability::overhead as variability_overhead;
@@ -239,7 +239,7 @@ pub fn analyze(results: &Results) -> Analysis {
         counters: counters::all(&trials),
         evidence: evidence::all(results, &comparisons),
         gaps: Vec::new(),
-        tunings: tuning::all(study, &trials),
+        tunings: tuning::all(study, &trials, &boxes),
         layers: layers::all(study, &trials),
         size_effects: size_effects::all(study, &header.host, &trials, &comparisons),
         host_effects: host_effects::all(study, &header.host, &trials, &comparisons),

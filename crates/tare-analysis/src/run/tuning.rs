@@ -3,18 +3,18 @@
 //! All figures are contrasts within blocks: in each block one weighted sum of the logarithms of what the settings cost, and over
 //! blocks Student's t. What a cluster or a box adds to all its settings of a block is so within the interval.
 
-use super::FEWEST_PAIRS;
+use super::boxes::BoxFigures;
 use super::estimate::Estimate;
-use super::trials::{CellTrials, Trials};
+use super::refusal::Refusal;
+use super::trials::{CellTrials, Trials, Used};
+use super::{fitness, margin};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use tare_model::metric::{Metric, Unit};
 use tare_model::study::{BoxKind, Cell, Study};
 use tare_model::tuning::{Tuning, TuningDesign, TuningFactor};
 use tare_stats::{Design, LEVEL, TEstimate, holm, t_estimate};
-
-/// Blocks below which nothing is shown, where an effect is the mean over many settings.
-const FEWEST_BLOCKS: usize = 5;
 
 /// The settings of a workload on one kind of box.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
@@ -26,6 +26,7 @@ pub struct Tuned {
     pub workload: String,
     /// The primary metric.
     pub metric: String,
+    pub unit: Unit,
     pub design: TuningDesign,
     /// Blocks that have a figure of every setting: all effects are of these.
     pub blocks: usize,
@@ -33,13 +34,29 @@ pub struct Tuned {
     pub lost: usize,
     /// Blocks that are needed before anything is shown.
     pub fewest: usize,
+    /// Why nothing is concluded, whatever the number of blocks.
+    pub refusals: Vec<Refusal>,
     /// What each level costs over the first one of its factor; what does most first.
     pub effects: Vec<LevelEffect>,
     /// What two factors do together, where the design tells.
     pub interactions: Vec<TogetherEffect>,
     pub settings: Vec<SettingFigures>,
-    /// The setting that what is shown makes the best; absent if none is shown to be better than the first.
+    /// The setting that what is shown makes the best, if it is shown to be better than the first.
     pub best: Option<BestSetting>,
+    /// Why none is told.
+    pub no_best: Option<NoBest>,
+}
+
+/// Why no setting is told to be the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoBest {
+    /// None is shown to be better than the first.
+    NoneBetter,
+    /// Pairs that the settings do not tell apart act together.
+    MixedPairs,
+    /// The trials of the setting that the effects make the best do not show it to be better.
+    OwnTrials,
 }
 
 /// A level over the first of its factor: the mean over all settings of the others, or with the others at their first.
@@ -69,8 +86,10 @@ pub struct TuningEffect {
     pub cost: Option<Estimate>,
     /// p of it making no difference, after Holm's correction over all factors, or over all that they do together.
     pub p_holm: Option<f64>,
-    /// Whether that is under 5 %, in as many blocks as are needed.
+    /// Whether that is under 5 %, in as many blocks as are needed, and it is not equal within the margin.
     pub is_shown: bool,
+    /// Whether the whole interval is within the margin.
+    pub is_equal: bool,
 }
 
 /// One setting by itself.
@@ -98,29 +117,54 @@ pub struct FactorLevel {
 pub struct BestSetting {
     /// What differs from the first setting.
     pub changes: Vec<FactorLevel>,
-    /// Its cost over that of the first setting, by the effects that are shown.
+    /// Its cost over that of the first setting.
     pub cost: Estimate,
+    /// Whether that is by its own trials; otherwise it did not run, and it is by the effects that are shown.
+    pub ran: bool,
 }
 
 /// The settings of a study on each of its kinds of box.
-pub(crate) fn all(study: &Study, trials: &Trials) -> Vec<Tuned> {
+pub(crate) fn all(study: &Study, trials: &Trials, boxes: &[BoxFigures]) -> Vec<Tuned> {
     let Some(tuning) = study.tuning.as_ref().filter(|tuning| is_sound(tuning)) else {
         return Vec::new();
     };
     let kinds = study.box_kinds().into_iter();
-    kinds.filter_map(|kind| tuned(tuning, trials, kind)).collect()
+    kinds
+        .filter_map(|kind| tuned(study, tuning, trials, boxes, kind))
+        .collect()
 }
 
-/// Whether every setting has a level of every factor: a results file may hold anything.
+/// Whether every setting has a level of every factor and is there once, and the first has the first levels: a results file may hold
+/// anything.
 fn is_sound(tuning: &Tuning) -> bool {
     let has_levels = |levels: &[usize]| {
         let mut pairs = tuning.factors.iter().zip(levels);
         levels.len() == tuning.factors.len() && pairs.all(|(factor, level)| *level < factor.levels.len())
     };
-    tuning.settings.iter().all(|setting| has_levels(&setting.levels))
+    let changed = |levels: &[usize]| levels.iter().filter(|level| **level > 0).count();
+    let is_designed = |(place, levels): (usize, &Vec<usize>)| match tuning.design {
+        TuningDesign::OneAtATime => changed(levels) == usize::from(place > 0),
+        TuningDesign::Full | TuningDesign::Fractional => place > 0 || changed(levels) == 0,
+    };
+    let settings = || tuning.settings.iter();
+    let workloads: BTreeSet<&String> = settings().map(|setting| &setting.workload).collect();
+    let levels: BTreeSet<&Vec<usize>> = settings().map(|setting| &setting.levels).collect();
+    let n = tuning.settings.len();
+    settings().all(|setting| has_levels(&setting.levels))
+        && settings()
+            .map(|setting| &setting.levels)
+            .enumerate()
+            .all(is_designed)
+        && (workloads.len(), levels.len()) == (n, n)
 }
 
-fn tuned(tuning: &Tuning, trials: &Trials, kind: BoxKind) -> Option<Tuned> {
+fn tuned(
+    study: &Study,
+    tuning: &Tuning,
+    trials: &Trials,
+    boxes: &[BoxFigures],
+    kind: BoxKind,
+) -> Option<Tuned> {
     let cell = |workload: &String| Cell {
         kind: kind.clone(),
         workload: workload.clone(),
@@ -131,54 +175,51 @@ fn tuned(tuning: &Tuning, trials: &Trials, kind: BoxKind) -> Option<Tuned> {
         .map(|setting| trials.get(&cell(&setting.workload)));
     let cells: Vec<&CellTrials> = cells.collect::<Option<_>>()?;
     let metric = cells.first()?.primary()?.clone();
-    let logs = |cell: &&CellTrials| {
-        let figure = |(block, used): (&u32, &super::trials::Used<'_>)| {
-            Some((*block, metric.direction.loss_in_logs(used.sample(&metric)?, 1.0)?))
-        };
-        cell.used
-            .iter()
-            .filter_map(figure)
-            .collect::<BTreeMap<u32, f64>>()
-    };
-    let logs: Vec<BTreeMap<u32, f64>> = cells.iter().map(logs).collect();
+    let logs: Vec<BTreeMap<u32, f64>> = cells.iter().map(|cell| logs(cell, &metric)).collect();
     let in_block = |block: &u32| logs.iter().map(|of| of.get(block).copied()).collect();
     let tried = || cells[0].attempted.iter();
     let rows: Vec<Vec<f64>> = tried().filter_map(in_block).collect();
     let by_all = |block: &&u32| cells.iter().all(|cell| cell.attempted.contains(block));
     let lost = tried().filter(by_all).count() - rows.len();
-    let told = Told::of(tuning, &rows)?;
+    let refusals = fitness::of_cells(&cells, study, boxes);
+    let fewest = tuning.design.fewest_blocks() as usize;
+    let is_fit = rows.len() >= fewest && refusals.is_empty();
+    let told = Told::of(tuning, &rows, margin(study).filter(|_| is_fit))?;
+    let (best, no_best) = match told.best(|place| over_first(&logs, place)) {
+        Ok(best) => (Some(best), None),
+        Err(why) => (None, Some(why)),
+    };
     let figures = |place: usize| SettingFigures {
         levels: levels(&tuning.factors, &tuning.settings[place].levels),
         n: logs[place].len(),
         mean: tare_stats::mean(&cells[place].samples(&metric)),
         cost: over_first(&logs, place),
     };
+    let family = study.workload(&cells[0].cell)?.family;
     Some(Tuned {
-        workload: cells[0]
-            .cell
-            .workload
-            .split([' ', '?'])
-            .next()
-            .unwrap_or_default()
-            .to_owned(),
         kind,
+        workload: family,
         metric: metric.name.clone(),
+        unit: metric.unit.clone(),
         design: tuning.design,
         blocks: rows.len(),
         lost,
-        fewest: fewest(tuning.design),
-        best: told.best(),
+        fewest,
+        refusals,
+        best,
+        no_best,
         effects: told.effects(),
         interactions: told.interactions(),
         settings: (0..cells.len()).map(figures).collect(),
     })
 }
 
-const fn fewest(design: TuningDesign) -> usize {
-    match design {
-        TuningDesign::Full | TuningDesign::Fractional => FEWEST_BLOCKS,
-        TuningDesign::OneAtATime => FEWEST_PAIRS,
-    }
+/// By block the logarithm of what a setting cost.
+fn logs(cell: &CellTrials, metric: &Metric) -> BTreeMap<u32, f64> {
+    let figure = |(block, used): (&u32, &Used<'_>)| {
+        Some((*block, metric.direction.loss_in_logs(used.sample(metric)?, 1.0)?))
+    };
+    cell.used.iter().filter_map(figure).collect()
 }
 
 fn levels(factors: &[TuningFactor], levels: &[usize]) -> Vec<FactorLevel> {
@@ -227,18 +268,17 @@ struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    /// `None` if the settings are no design.
-    fn of(tuning: &'a Tuning, rows: &'a [Vec<f64>]) -> Option<Self> {
+    /// `None` if the settings are no design. Nothing is shown without a margin.
+    fn of(tuning: &'a Tuning, rows: &'a [Vec<f64>], margin: Option<f64>) -> Option<Self> {
         let (levels, pairs) = match tuning.design {
             TuningDesign::OneAtATime => (alone(tuning), Vec::new()),
             TuningDesign::Full | TuningDesign::Fractional => crossed(tuning)?,
         };
-        let is_enough = rows.len() >= fewest(tuning.design);
         Some(Self {
             tuning,
             rows,
-            levels: judged(levels, rows, is_enough),
-            pairs: judged(pairs, rows, is_enough),
+            levels: judged(levels, rows, margin),
+            pairs: judged(pairs, rows, margin),
         })
     }
 
@@ -272,12 +312,12 @@ impl<'a> Told<'a> {
         effects
     }
 
-    /// Of all settings of the factors that are shown to do something the one that what is shown makes the cheapest, if that is
-    /// shown to be cheaper than the first.
-    fn best(&self) -> Option<BestSetting> {
+    /// The setting that what is shown makes the cheapest, if that is shown to be cheaper than the first; `own` is the cost of one of
+    /// the settings over the first by its own trials.
+    fn best(&self, own: impl Fn(usize) -> Option<Estimate>) -> Result<BestSetting, NoBest> {
         match self.tuning.design {
-            TuningDesign::OneAtATime => self.best_alone(),
-            TuningDesign::Full | TuningDesign::Fractional => self.best_of_all(),
+            TuningDesign::OneAtATime => self.best_alone().ok_or(NoBest::NoneBetter),
+            TuningDesign::Full | TuningDesign::Fractional => self.best_of_all(own),
         }
     }
 
@@ -285,15 +325,18 @@ impl<'a> Told<'a> {
         let shown = self.levels.iter().filter(|contrast| contrast.effect.is_shown);
         let costs = shown.filter_map(|contrast| Some((contrast.effect.cost?, contrast.of)));
         let (cost, of) = costs.min_by(|a, b| a.0.value.total_cmp(&b.0.value))?;
-        let factor = &self.tuning.factors[of.factor];
-        let changes = vec![FactorLevel {
-            factor: factor.name.clone(),
-            level: factor.levels[of.level].clone(),
-        }];
-        (cost.high < 1.0).then_some(BestSetting { changes, cost })
+        let changes = vec![self.change(of.factor, of.level)];
+        (cost.high < 1.0).then_some(BestSetting {
+            changes,
+            cost,
+            ran: true,
+        })
     }
 
-    fn best_of_all(&self) -> Option<BestSetting> {
+    fn best_of_all(&self, own: impl Fn(usize) -> Option<Estimate>) -> Result<BestSetting, NoBest> {
+        if self.pairs.iter().any(|of| of.effect.is_shown && of.of.len() > 1) {
+            return Err(NoBest::MixedPairs);
+        }
         let n = self.tuning.factors.len();
         let all = (0..1_u32 << n).map(|set| (set, self.over_none(set)));
         let predicted = |weights: &Vec<f64>| -> f64 {
@@ -301,23 +344,41 @@ impl<'a> Told<'a> {
             rows.map(|row| weighted(row, weights)).sum()
         };
         // Of those alike the one that changes least: what is not shown to matter stays.
-        let (set, weights) = all.min_by(|a, b| {
+        let best = all.min_by(|a, b| {
             let by_cost = predicted(&a.1).total_cmp(&predicted(&b.1));
             by_cost.then(a.0.count_ones().cmp(&b.0.count_ones()))
-        })?;
-        let cost = ratio(self.estimate(&weights)?)?;
-        let on = |factor: &usize| set >> factor & 1 == 1;
-        let changes = (0..n).filter(on).map(|factor| {
-            let factor = &self.tuning.factors[factor];
-            FactorLevel {
-                factor: factor.name.clone(),
-                level: factor.levels[1].clone(),
-            }
         });
-        (cost.high < 1.0).then(|| BestSetting {
-            changes: changes.collect(),
+        let (set, weights) = best.ok_or(NoBest::NoneBetter)?;
+        let is_on = |factor: usize| set >> factor & 1 == 1;
+        let is_better = |cost: &Estimate| cost.high < 1.0;
+        let by_effects = estimate(self.rows, &weights).and_then(ratio).filter(is_better);
+        let by_effects = by_effects.ok_or(NoBest::NoneBetter)?;
+        let levels: Vec<usize> = (0..n).map(|factor| usize::from(is_on(factor))).collect();
+        let ran = self
+            .tuning
+            .settings
+            .iter()
+            .position(|setting| setting.levels == levels);
+        let cost = match ran {
+            Some(place) => own(place).filter(is_better).ok_or(NoBest::OwnTrials)?,
+            None => by_effects,
+        };
+        Ok(BestSetting {
+            changes: (0..n)
+                .filter(|factor| is_on(*factor))
+                .map(|factor| self.change(factor, 1))
+                .collect(),
             cost,
+            ran: ran.is_some(),
         })
+    }
+
+    fn change(&self, factor: usize, level: usize) -> FactorLevel {
+        let factor = &self.tuning.factors[factor];
+        FactorLevel {
+            factor: factor.name.clone(),
+            level: factor.levels[level].clone(),
+        }
     }
 
     /// The weights of what this set of second levels does over none of them, by what is shown.
@@ -346,10 +407,6 @@ impl<'a> Told<'a> {
         }
         sum
     }
-
-    fn estimate(&self, weights: &[f64]) -> Option<TEstimate> {
-        estimate(self.rows, weights)
-    }
 }
 
 fn size(effect: TuningEffect) -> f64 {
@@ -367,27 +424,28 @@ fn estimate(rows: &[Vec<f64>], weights: &[f64]) -> Option<TEstimate> {
     t_estimate(&values, LEVEL, 1.0)
 }
 
-/// Contrasts of one family with what the blocks say of them.
-fn judged<T>(contrasts: Vec<(T, Vec<f64>)>, rows: &[Vec<f64>], is_enough: bool) -> Vec<Contrast<T>> {
-    let estimates: Vec<Option<TEstimate>> = contrasts
-        .iter()
-        .map(|(_, weights)| estimate(rows, weights))
-        .collect();
+/// Contrasts of one family with what the blocks say of them; of which nothing is shown without a margin.
+fn judged<T>(contrasts: Vec<(T, Vec<f64>)>, rows: &[Vec<f64>], margin: Option<f64>) -> Vec<Contrast<T>> {
+    let estimates = contrasts.iter().map(|(_, weights)| estimate(rows, weights));
+    let estimates: Vec<Option<TEstimate>> = estimates.collect();
     let p_values: Vec<Option<f64>> = estimates
         .iter()
         .map(|of| of.and_then(TEstimate::p_zero))
         .collect();
-    let judged = contrasts.into_iter().zip(estimates).zip(holm(&p_values));
-    let contrast =
-        |(((of, weights), estimate), p_holm): (((T, _), Option<TEstimate>), Option<f64>)| Contrast {
-            of,
-            weights,
-            effect: TuningEffect {
-                cost: estimate.and_then(ratio),
-                p_holm,
-                is_shown: is_enough && p_holm.is_some_and(|p| p < 1.0 - LEVEL),
-            },
+    let is_equal = |of: TEstimate, margin: f64| of.interval.low > -margin && of.interval.high < margin;
+    let contrast = |(((of, weights), estimate), p_holm): (((T, _), Option<TEstimate>), Option<f64>)| {
+        let is_equal = estimate
+            .zip(margin)
+            .is_some_and(|(of, margin)| is_equal(of, margin));
+        let effect = TuningEffect {
+            cost: estimate.and_then(ratio),
+            p_holm,
+            is_shown: margin.is_some() && !is_equal && p_holm.is_some_and(|p| p < 1.0 - LEVEL),
+            is_equal,
         };
+        Contrast { of, weights, effect }
+    };
+    let judged = contrasts.into_iter().zip(estimates).zip(holm(&p_values));
     judged.map(contrast).collect()
 }
 

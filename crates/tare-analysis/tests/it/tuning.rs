@@ -1,8 +1,9 @@
 //! Parameters of a workload that a study varies.
 
 use crate::common::*;
-use tare_analysis::{FactorLevel, Tuned, analyze};
-use tare_model::results::Results;
+use tare_analysis::{FactorLevel, NoBest, Tuned, analyze};
+use tare_model::results::{Record, Results};
+use tare_model::study::Fresh;
 use tare_model::tuning::TuningDesign;
 
 fn only(results: &Results) -> Tuned {
@@ -44,7 +45,88 @@ fn a_fraction_finds_the_factors_that_matter_and_the_setting_to_take() {
     assert!(of.interactions.iter().all(|of| !of.effect.is_shown));
     let best = of.best.unwrap();
     assert_eq!(best.changes, [level("f0", "l1")]);
-    assert!((best.cost.value - 0.9).abs() < 0.02);
+    // That setting is not among the sixteen.
+    assert!((best.cost.value - 0.9).abs() < 0.02 && !best.ran);
+}
+
+#[test]
+fn pairs_that_a_fraction_does_not_tell_apart_leave_no_best_setting() {
+    // Whatever a and b do together c and d may do.
+    let settings: Vec<Vec<usize>> = all(4)
+        .into_iter()
+        .filter(|levels| levels.iter().sum::<usize>() % 2 == 0)
+        .collect();
+    let cost = |levels: &[usize]| match levels {
+        [1, 1, ..] => 0.3,
+        [1, 0, ..] => 1.4,
+        _ => 1.0,
+    };
+    let of = only(&tuned(TuningDesign::Fractional, &[2; 4], &settings, 6, 5, cost));
+    let shown: Vec<usize> = of
+        .interactions
+        .iter()
+        .filter(|of| of.effect.is_shown)
+        .map(|of| of.pairs.len())
+        .collect();
+    assert_eq!(shown, [2]);
+    assert_eq!((of.best.is_none(), of.no_best), (true, Some(NoBest::MixedPairs)));
+}
+
+#[test]
+fn a_setting_whose_own_trials_do_not_show_it_is_not_the_best() {
+    // All three act together: the first saves a third on average, and costs more with both others at their first level.
+    let cost = |levels: &[usize]| {
+        let [a, b, c] = [0, 1, 2].map(|factor| 2.0 * levels[factor] as f64 - 1.0);
+        (0.2 * (a * b * c - 0.8 * a)).exp()
+    };
+    let of = only(&tuned(TuningDesign::Full, &[2; 3], &all(3), 8, 5, cost));
+    assert!(
+        of.effects
+            .iter()
+            .any(|of| of.factor == "f0" && of.effect.is_shown)
+    );
+    assert_eq!(
+        (of.best.is_none(), of.no_best),
+        (true, Some(NoBest::OwnTrials)),
+        "{of:?}"
+    );
+}
+
+#[test]
+fn what_is_equal_within_the_margin_is_not_shown_to_matter() {
+    let cost = |levels: &[usize]| 1.0 + 0.004 * levels[0] as f64;
+    let mut results = tuned(TuningDesign::Full, &[2; 3], &all(3), 60, 5, cost);
+    results.header.study.protocol.margin = 0.02;
+    let of = only(&results);
+    assert!(
+        of.effects
+            .iter()
+            .all(|of| of.effect.is_equal && !of.effect.is_shown),
+        "{of:?}"
+    );
+    assert_eq!(of.no_best, Some(NoBest::NoneBetter));
+}
+
+#[test]
+fn boxes_that_are_unfit_for_verdicts_show_nothing() {
+    for spoil in [
+        |results: &mut Results| results.header.study.protocol.fresh = Fresh::Study,
+        |results: &mut Results| {
+            for record in &mut results.records {
+                if let Record::Proof(proof) = record {
+                    proof.proven = false;
+                }
+            }
+        },
+    ] {
+        let mut results = tuned_fraction(5, 3);
+        spoil(&mut results);
+        let of = only(&results);
+        assert!(
+            !of.refusals.is_empty() && shown(&of).is_empty() && of.best.is_none(),
+            "{of:?}"
+        );
+    }
 }
 
 #[test]
@@ -62,7 +144,7 @@ fn what_two_do_together_decides_which_setting_is_the_best() {
     let ratio = together.effect.cost.unwrap();
     assert!((ratio.value / (1.5 / 0.81) - 1.0).abs() < 0.05, "{ratio:?}");
     let best = of.best.unwrap();
-    assert_eq!(best.changes.len(), 1);
+    assert!(best.changes.len() == 1 && best.ran);
     assert!((best.cost.value - 0.9).abs() < 0.04, "{best:?}");
 }
 
@@ -97,7 +179,7 @@ fn a_block_that_lacks_a_setting_is_lost() {
     let last = results.trials().filter(|t| t.block < 2).last().unwrap().trial;
     results
         .records
-        .retain(|record| !matches!(record, tare_model::results::Record::Trial(t) if t.trial == last));
+        .retain(|record| !matches!(record, Record::Trial(t) if t.trial == last));
     assert_eq!(only(&results).blocks, 6);
 }
 
@@ -110,6 +192,10 @@ fn settings_that_cannot_be_are_no_tuning() {
         |results: &mut Results| tuning(results).factors[0].levels.clear(),
         |results: &mut Results| tuning(results).settings[0].workload = "none".to_owned(),
         |results: &mut Results| tuning(results).settings.truncate(3),
+        |results: &mut Results| tuning(results).settings.swap(0, 1),
+        |results: &mut Results| {
+            tuning(results).settings[2].workload = tuning(results).settings[3].workload.clone()
+        },
         |results: &mut Results| {
             let first = tuning(results).settings[0].levels.clone();
             tuning(results).settings[1].levels = first;
@@ -118,9 +204,8 @@ fn settings_that_cannot_be_are_no_tuning() {
         let mut results = tuned_fraction(5, 3);
         spoil(&mut results);
         assert!(analyze(&results).tunings.is_empty());
-        let mut alone = results;
-        tuning(&mut alone).design = TuningDesign::OneAtATime;
-        let _ = analyze(&alone);
+        tuning(&mut results).design = TuningDesign::OneAtATime;
+        assert!(analyze(&results).tunings.is_empty());
     }
 }
 

@@ -4,7 +4,7 @@ use super::{kind, kind_columns};
 use crate::chart::Picture;
 use crate::document::{Cell, Column, Document, Section, Show, Table};
 use crate::words::{course, notices, tuning as words};
-use tare_analysis::{Analysis, FactorLevel, SettingFigures, Tuned, TuningEffect};
+use tare_analysis::{Analysis, Tuned, TuningEffect};
 use tare_model::tuning::TuningDesign;
 
 /// The answer, each parameter, what they do together, and each setting.
@@ -45,12 +45,15 @@ pub(super) fn brief(analysis: &Analysis) -> Option<Section> {
 const TITLE: &str = "Which parameters matter";
 
 fn levels(tunings: &[Tuned]) -> Section {
-    let designs: Vec<String> = tunings.iter().take(1).map(words::design).collect();
+    let about = tunings.first().map_or_else(String::new, |of| {
+        format!(
+            "What a run costs, by its {}, at a level over the first level of its parameter ({}).",
+            of.metric,
+            words::design(of)
+        )
+    });
     Section::new(TITLE)
-        .about(format!(
-            "What a run costs at a level over the first level of its parameter ({}).",
-            designs.concat()
-        ))
+        .about(about)
         .picture(Picture::levels(tunings))
         .table(level_table(tunings))
 }
@@ -90,7 +93,7 @@ fn together(tunings: &[Tuned]) -> Section {
     let mut columns: Vec<Column> = kind_columns().into();
     columns.extend([
         Column::name("parameters"),
-        Column::interval("together", "over the product of both alone"),
+        Column::interval("together", "over what both alone come to"),
         Column::number("p", "after Holm's correction"),
         Column::name("effect"),
     ]);
@@ -108,7 +111,7 @@ fn together(tunings: &[Tuned]) -> Section {
         }
     }
     Section::detail("Two together")
-        .about("How many times as dear a run is with both second levels as each alone makes one expect. Where several pairs are named the settings show only what all of them do together: a full design of these parameters tells which.")
+        .about("The cost of a run with both second levels over what the effects of both alone come to: 1 if they do not act together. Where several pairs are named the settings show only what all of them do: a full design of these parameters tells which.")
         .table(table)
 }
 
@@ -117,7 +120,7 @@ fn settings(tunings: &[Tuned]) -> Section {
     columns.extend([
         Column::name("setting"),
         Column::number("n", "blocks"),
-        Column::number("mean", "of the metric, in its unit"),
+        Column::number("mean", "of the metric"),
         Column::interval("cost", "over the first setting's"),
     ]);
     let mut table = Table::new("settings", 3, columns);
@@ -126,9 +129,9 @@ fn settings(tunings: &[Tuned]) -> Section {
         for setting in &of.settings {
             let mut row: Vec<Cell> = kind(&of.kind).into();
             row.extend([
-                setting_name(setting, first).into(),
+                words::setting_name(setting, first).into(),
                 Cell::count(setting.n),
-                Cell::figure(setting.mean, Show::Digits),
+                Cell::figure(setting.mean, Show::Unit(of.unit.clone())),
                 Cell::interval(setting.cost, Show::Ratio),
             ]);
             table.push(row);
@@ -139,13 +142,6 @@ fn settings(tunings: &[Tuned]) -> Section {
         .table(table)
 }
 
-/// What differs from the first setting; all of the first one.
-fn setting_name(setting: &SettingFigures, first: Option<&SettingFigures>) -> String {
-    let is_own = |level: &&FactorLevel| first.is_none_or(|first| !first.levels.contains(level));
-    let own: Vec<FactorLevel> = setting.levels.iter().filter(is_own).cloned().collect();
-    words::changes(if own.is_empty() { &setting.levels } else { &own })
-}
-
 fn caveats(tunings: &[Tuned]) -> Vec<String> {
     let is_crossed = |of: &Tuned| of.design != TuningDesign::OneAtATime;
     let mean = if tunings.iter().any(is_crossed) {
@@ -153,12 +149,16 @@ fn caveats(tunings: &[Tuned]) -> Vec<String> {
     } else {
         "An effect is that of one level, all other parameters being at their first, taken within each block; its interval is 95 % by Student's t over blocks."
     };
+    let crossed = tunings.iter().any(is_crossed);
+    let pairs = if crossed { ", or for all pairs" } else { "" };
     let mut caveats = vec![
         mean.to_owned(),
-        "Shown is what has p under 5 % after Holm's correction for all levels (for all pairs, of two together).".to_owned(),
+        format!(
+            "Shown is what has p under 5 % after Holm's correction for all levels{pairs}, and is not equal within the margin."
+        ),
     ];
-    if tunings.iter().any(is_crossed) {
-        caveats.push("The best setting has the better level of each parameter that is shown to matter, and the first level of the others; its figure is the sum of the effects that are shown. It need not be among the settings that ran.".to_owned());
+    if crossed {
+        caveats.push("The best setting is the one that the shown effects make the cheapest; what is not shown to do anything stays at its first level. Its figure is by its own trials if it ran.".to_owned());
     }
     if tunings.iter().any(|of| of.design == TuningDesign::Fractional) {
         caveats.push(

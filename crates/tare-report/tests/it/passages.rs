@@ -314,7 +314,7 @@ fn parameters_that_matter() {
     assert_eq!(
         few.answer,
         [
-            "docker pinned job: nothing is concluded: that needs 5 blocks with all 16 settings, and 4 have them"
+            "docker pinned syscall: nothing is concluded: that needs 5 blocks with all 16 settings, and there are 4"
         ]
     );
 }

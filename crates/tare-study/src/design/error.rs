@@ -364,6 +364,11 @@ pub enum DesignError {
         /// Which entry of the list gives the cell.
         index: usize,
     },
+    /// Settings of a workload that are not all in the cells of a kind of box.
+    #[error(
+        "'{kind}' has some of the settings of [tuning] and not others, so that nothing could be said of them: give it all, or none"
+    )]
+    SplitTuning { kind: String },
     /// A level that no cell has.
     #[error("the {what} '{name}' is in none of the cells: add a cell with it, or omit it")]
     Unused {
@@ -429,6 +434,7 @@ impl DesignError {
             Self::Parameter { parameter, index, .. } => (parameter, Some(*index)),
             Self::NoEnds { index, .. } => (Topology::PARAMETER, Some(*index)),
             Self::TooMany { .. } => ("platforms", None),
+            Self::SplitTuning { .. } => ("cells", None),
             Self::NoLevel { index: None, .. } => ("base", None),
             Self::NoLevel { index, .. } => ("cells", *index),
             Self::NoSuchEffect { index, .. } | Self::EffectOfItself { index, .. } => ("effect", Some(*index)),

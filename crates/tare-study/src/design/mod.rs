@@ -30,7 +30,7 @@ use crate::looks;
 use crate::plan::{self, Room, SideBySide};
 use tare_model::host::HostFacts;
 use tare_model::platform::{PlatformPath, Provisioning};
-use tare_model::study::Study;
+use tare_model::study::{BoxKind, Study};
 use tare_model::tuning::Tuning;
 use tare_model::workload::Place;
 
@@ -106,7 +106,9 @@ pub fn sketch(wishes: &StudyRequest, facts: &HostFacts) -> Result<Sketch, Design
     study.effects = effects::effects(&wishes.effects, &study)?;
     study.tuning = wishes.tuning.clone().filter(|tuning| has_all(&study, tuning));
     study.listed = cells::listed(&wishes.cells, &study)?;
-    if !looks::compares(&study) {
+    refuse_split(&study)?;
+    // A cell that leaves would take its block from all effects of parameters.
+    if !looks::compares(&study) || study.tuning.is_some() {
         study.protocol = wishes.protocol.without_comparisons(study.protocol);
     }
     looks::check(&study)?;
@@ -114,6 +116,26 @@ pub fn sketch(wishes: &StudyRequest, facts: &HostFacts) -> Result<Sketch, Design
         misfits.extend(not_together(&study, facts));
     }
     Ok(Sketch { study, misfits })
+}
+
+/// Refuses a kind of box that has some of the settings of a workload and not others.
+fn refuse_split(study: &Study) -> Result<(), DesignError> {
+    let Some(tuning) = &study.tuning else {
+        return Ok(());
+    };
+    let is_split = |kind: &BoxKind| {
+        let cells = study.cells_of(kind).into_iter();
+        let settings = cells
+            .filter(|cell| study.setting(&cell.workload).is_some())
+            .count();
+        settings > 0 && settings < tuning.settings.len()
+    };
+    match study.box_kinds().into_iter().find(is_split) {
+        Some(kind) => Err(DesignError::SplitTuning {
+            kind: kind.to_string(),
+        }),
+        None => Ok(()),
+    }
 }
 
 /// Whether the study has all settings: those whose program is not here are left out.

@@ -149,9 +149,10 @@ fn of_source(source: &Rc<Source>) -> Result<ImageFile, NoImage> {
         None => Vec::new(),
     };
     let mut debian = text.debian();
+    let place = || text.includes.as_ref().map_or(0..0, Spanned::span);
+    refuse_twice(&includes).map_err(|message| at(place(), message))?;
     for name in includes.iter().rev() {
-        let place = text.includes.as_ref().map_or(0..0, Spanned::span);
-        include(&mut debian, name).map_err(|message| at(place, message))?;
+        include(&mut debian, name).map_err(|message| at(place(), message))?;
     }
     let debian = debian.checked();
     Ok(ImageFile {
@@ -160,6 +161,17 @@ fn of_source(source: &Rc<Source>) -> Result<ImageFile, NoImage> {
         includes,
         debian: debian.map_err(|error| at(text.span(&error).unwrap_or(0..0), error.to_string()))?,
     })
+}
+
+/// Refuses images of which one has all of another: its script would run twice.
+fn refuse_twice(includes: &[String]) -> Result<(), String> {
+    for (place, name) in includes.iter().enumerate() {
+        let mut others = includes.iter().enumerate().filter(|(other, _)| *other != place);
+        if let Some((_, other)) = others.find(|(_, other)| super::shipped::has_all_of(other, name)) {
+            return Err(format!("'{other}' has all of '{name}': name one of them, once"));
+        }
+    }
+    Ok(())
 }
 
 /// Adds all of an image that comes with tare; its script runs first.

@@ -29,7 +29,8 @@ pub fn with_both<'a>(one: &'a str, other: &'a str) -> Option<&'a str> {
     fit.next()
 }
 
-fn has_all_of(name: &str, other: &str) -> bool {
+/// Whether an image of this name has all of the other.
+pub(super) fn has_all_of(name: &str, other: &str) -> bool {
     let includes = || shipped(name).map_or(Vec::new(), |file| file.includes);
     name == other || includes().iter().any(|included| has_all_of(included, other))
 }

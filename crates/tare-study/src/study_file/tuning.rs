@@ -10,6 +10,8 @@ use tare_toml::{Keys, Node, TomlError};
 
 /// More factors than this are no longer varied one at a time either.
 const MOST_FACTORS: usize = 20;
+/// As many as of a full design.
+const MOST_SETTINGS: usize = 1 << Design::MOST_FACTORS;
 
 impl Draft {
     pub(super) fn tuning(&mut self, node: &Node) -> Result<(), TomlError> {
@@ -53,7 +55,6 @@ impl Draft {
 
 /// The parameters that are varied, each one of the workload's.
 fn factors(node: &Node, asked: &str, workload: &CatalogueWorkload) -> Result<Vec<TuningFactor>, TomlError> {
-    const EXAMPLE: &str = "[64, 128]";
     let known: Vec<&str> = workload.parameters.keys().map(String::as_str).collect();
     let mut factors = Vec::new();
     for (name, (place, node)) in node.table("factors", "sort = [64, 128]")? {
@@ -66,27 +67,38 @@ fn factors(node: &Node, asked: &str, workload: &CatalogueWorkload) -> Result<Vec
             let message = format!("'{name}' is given in 'workload' too: omit it there");
             return Err(TomlError::at(place, message));
         }
-        let mut levels: Vec<String> = Vec::new();
-        for item in node.list(name, EXAMPLE)? {
-            let level = item.word(name, EXAMPLE)?;
-            if levels.contains(&level) {
-                let message = format!("'{name}' has the level '{level}' twice: omit one");
-                return Err(TomlError::at(&item.place, message));
-            }
-            if level.contains('&') {
-                let message = format!("'{name}' cannot be '{level}': & divides parameters");
-                return Err(TomlError::at(&item.place, message));
-            }
-            levels.push(level);
-        }
-        if levels.len() < 2 {
-            let message = format!("'{name}' has one level: give at least two, as in {name} = {EXAMPLE}");
-            return Err(TomlError::at(&node.place, message));
-        }
+        let levels = levels(name, node, asked)?;
         let name = name.clone();
         factors.push(TuningFactor { name, levels });
     }
     Ok(factors)
+}
+
+/// The levels of a parameter, each one that the workload takes.
+fn levels(name: &str, node: &Node, asked: &str) -> Result<Vec<String>, TomlError> {
+    const EXAMPLE: &str = "[64, 128]";
+    let mut levels: Vec<String> = Vec::new();
+    for item in node.list(name, EXAMPLE)? {
+        let level = item.word(name, "64")?;
+        let wrong = |message: String| Err(TomlError::at(&item.place, message));
+        if level.trim() != level || level.contains(|c: char| c == '&' || c.is_control()) {
+            return wrong(format!(
+                "'{name}' cannot be {}: omit &, control characters, and blanks at its ends",
+                item.place.snippet()
+            ));
+        }
+        if levels.contains(&level) {
+            return wrong(format!("'{name}' has the level '{level}' twice: omit one"));
+        }
+        workload_file::read(&tuning::with(asked, name, &level))
+            .map_err(|e| TomlError::at(&item.place, e.to_string()))?;
+        levels.push(level);
+    }
+    if levels.len() < 2 {
+        let message = format!("'{name}' has one level: give at least two, as in {name} = {EXAMPLE}");
+        return Err(TomlError::at(&node.place, message));
+    }
+    Ok(levels)
 }
 
 /// Refuses factors that the design cannot have.
@@ -103,8 +115,17 @@ fn fits(design: TuningDesign, factors: &[TuningFactor], node: &Node) -> Result<(
             "design \"{name}\" takes {least} to {most} factors, and there are {n}"
         ));
     }
+    let settings = 1 + factors
+        .iter()
+        .map(|factor| factor.levels.len() - 1)
+        .sum::<usize>();
     if design == TuningDesign::OneAtATime {
-        return Ok(());
+        return match settings {
+            0..=MOST_SETTINGS => Ok(()),
+            _ => wrong(format!(
+                "these levels make {settings} settings: give fewer, for at most {MOST_SETTINGS}"
+            )),
+        };
     }
     match factors.iter().find(|factor| factor.levels.len() != 2) {
         None => Ok(()),

@@ -105,10 +105,11 @@ impl<'a> Scope<'a> {
                 self.all[0]
             )),
             (Some(name), Some(own)) if name == own => {
-                let part = words.rsplit('.').next().unwrap_or_default();
-                Err(format!(
-                    "'{{{words}}}' is of the server itself: write '{{{part}}}'"
-                ))
+                let part = match blank.part.is_of_several() {
+                    true => "{address}' or '{port}".to_owned(),
+                    false => format!("{{{}}}", words.rsplit('.').next().unwrap_or_default()),
+                };
+                Err(format!("'{{{words}}}' is of the server itself: write '{part}'"))
             }
             (Some(name), _) if self.several.contains(&name) && !blank.part.is_of_several() => Err(format!(
                 "'{{{words}}}' is of one server, and '{name}' has a count: write '{{{name}.addresses}}' or '{{{name}.endpoints}}'"

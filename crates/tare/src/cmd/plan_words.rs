@@ -171,7 +171,7 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
         &list(study.together(study.workloads.iter().map(Workload::name))),
     );
     if let Some(tuning) = &study.tuning {
-        row("tuning", &tuned(tuning));
+        row("tuning", &tuned(tuning, cost.blocks));
     }
     let is_again = |workload: &&Workload| study.setting(workload.name()).is_some_and(|place| place > 0);
     let told = study.workloads.iter().filter(|workload| !is_again(workload));
@@ -185,10 +185,9 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
     }
     let host_cpus = u32::try_from(allowed_cpus().len()).unwrap_or(u32::MAX);
     let boxes = |workload: &&Workload| 1 + workload.apart().count();
-    for alike in study
-        .oversubscribed(host_cpus)
-        .chunk_by(|one, next| boxes(one) == boxes(next))
-    {
+    let mut crowded = study.oversubscribed(host_cpus);
+    crowded.sort_by_key(boxes);
+    for alike in crowded.chunk_by(|one, next| boxes(one) == boxes(next)) {
         let names = list(study.together(alike.iter().map(|w| w.name())));
         let boxes = boxes(&alike[0]);
         row(
@@ -212,7 +211,8 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
         ),
     );
     row("stopping", &stopping(study));
-    if let Some(why) = no_verdict(study, cost) {
+    let compares = study.tuning.is_none() || looks::compares(study);
+    if let Some(why) = no_verdict(study, cost).filter(|_| compares) {
         row("verdicts", &format!("none: {why}"));
     }
     for (name, seconds, what) in [
@@ -242,10 +242,15 @@ pub fn text(study: &Study, cost: &Cost, room: Room, foreseen: &Foresight, unmade
 }
 
 /// `fractional: compress (none, lzo), sort (64, 128)`.
-fn tuned(tuning: &Tuning) -> String {
+fn tuned(tuning: &Tuning, blocks: u32) -> String {
     let factor = |factor: &TuningFactor| format!("{} ({})", factor.name, factor.levels.join(", "));
     let factors: Vec<String> = tuning.factors.iter().map(factor).collect();
-    format!("{}: {}", tuning.design.name(), factors.join(", "))
+    let fewest = tuning.design.fewest_blocks();
+    let too_few = match blocks < fewest {
+        true => format!("; nothing is concluded: that needs {fewest} blocks"),
+        false => String::new(),
+    };
+    format!("{}: {}{too_few}", tuning.design.name(), factors.join(", "))
 }
 
 /// How far programs of the image are kept from this host where they run on it.

@@ -24,6 +24,8 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
         forms::check(args.forms.html.as_deref(), &[file])?;
         return tell(args, file, &analyze(&Results::read(file)?)).map(|()| ExitCode::SUCCESS);
     }
+    let looks_like_results = args.study.contains(".json");
+    anyhow::ensure!(!looks_like_results, "there is no file {}", out::path(file));
     // Before an image is made for it.
     let read = study_file::read(&args.study, args.small)?;
     anyhow::ensure!(

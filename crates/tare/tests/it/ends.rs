@@ -101,7 +101,7 @@ fn ends_are_told_in_plan_header_and_report() {
     }
     let details = tare.ok("report r.jsonl --details").stdout;
     let all = format!("{report}{details}");
-    assert!(all.contains("ran outside the box"), "{all}");
+    assert!(all.contains("ran outside its box"), "{all}");
 }
 
 /// Boxes that reach one another, though not the host.

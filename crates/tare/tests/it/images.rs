@@ -82,7 +82,7 @@ fn an_image_is_imported_listed_shown_and_removed() {
         .iter()
         .map(|image| &image["name"])
         .collect();
-    assert_eq!(unbuilt, ["apps", "clusters", "micro"]);
+    assert_eq!(unbuilt, ["all", "apps", "clusters", "micro"]);
     let image = &list["images"][0];
     assert_eq!(
         (&image["names"][1], &image["in_use"]),
@@ -209,7 +209,7 @@ fn what_is_no_image_is_refused_and_leaves_nothing() {
         ("image build micro.toml", &["ships with tare: choose another"]),
         (
             "image build ./rootfs",
-            &["no image './rootfs' to build: choose one of apps, clusters, micro"],
+            &["no image './rootfs' to build: choose one of all, apps, clusters, micro"],
         ),
         ("image show mirco", &["no image \"mirco\""]),
         ("image import docker:a?b", &["is not an image name"]),

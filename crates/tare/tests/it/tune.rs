@@ -96,7 +96,7 @@ fn what_varies_no_parameters_is_refused() {
     )
     .unwrap();
     tare.refused("tune t.toml", &["varies no parameters", "[tuning]"]);
-    tare.refused("tune none.jsonl", &["none.jsonl"]);
+    tare.refused("tune none.jsonl", &["there is no file none.jsonl"]);
     tare.ok("run -p fake -w syscall --cpus 1 --blocks 2 --no-settle -q -o r.jsonl");
     tare.refused("tune r.jsonl", &["is of no study that varies parameters"]);
 }
@@ -121,8 +121,14 @@ fn a_mistake_in_a_tuning_chapter_is_told_with_its_place() {
         (
             "more = [1, 3]",
             "more = [1, \"3&turns=1\"]",
-            "& divides parameters",
+            "'more' cannot be \"3&turns=1\"",
         ),
+        (
+            "more = [1, 3]",
+            "more = [1, \"\\u001b3\"]",
+            "omit &, control characters",
+        ),
+        ("more = [1, 3]", "more = [1, \" 3\"]", "blanks at its ends"),
         (
             "more = [1, 3]",
             "more = [1, 2, 3]",
@@ -141,6 +147,11 @@ fn a_mistake_in_a_tuning_chapter_is_told_with_its_place() {
         ),
         ("factors = {", "levels = {", "unknown key 'levels' in [tuning]"),
         ("workload =", "factor =", "unknown key 'factor' in [tuning]"),
+        (
+            "[factors]\nplatforms = [\"native\"]\nprovisioning = \"pinned\"",
+            "[design]\nkind = \"cells\"\ncells = [{ provisioning = \"pinned\" }, { workload = \"loop turns=8000\", provisioning = \"vanilla\" }]\n[factors]\nplatforms = [\"native\"]",
+            "has some of the settings of [tuning] and not others",
+        ),
     ] {
         let tare = tare_with(&STUDY.replace(from, to));
         tare.refused("tune s.toml", &[told]);
