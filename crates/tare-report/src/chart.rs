@@ -216,7 +216,7 @@ impl Picture {
     /// What it shows.
     pub fn caption(&self) -> &str {
         match self {
-            Self::Forest(_) => forest::CAPTION,
+            Self::Forest(forest) => forest.caption,
             Self::Grid(grid) => &grid.caption,
             Self::Course(course) => &course.caption,
             Self::Dots(dots) => dots.caption,

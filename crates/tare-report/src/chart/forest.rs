@@ -11,7 +11,10 @@ use tare_analysis::merge::{Merged, MergedComparison};
 use tare_analysis::{Analysis, Comparison, Estimate, LevelEffect, Tuned, Word};
 
 /// What it shows.
-pub(super) const CAPTION: &str = "Cost over the baseline with its 95 % interval: right of 1 costs more; equal if the interval lies within the margin (the band).";
+const COSTS: &str = "Cost over the baseline with its 95 % interval: right of 1 costs more; equal if the interval lies within the margin (the band).";
+
+/// The same of levels of parameters.
+const LEVELS: &str = "Cost over that at the first level with its 95 % interval: right of 1 costs more.";
 
 /// What a letter of figures takes in a wide font, over one of a name.
 const DIGIT: f64 = 9.0 / LETTER;
@@ -29,6 +32,7 @@ const FAR: f64 = 1.5;
 #[derive(Debug, Clone)]
 pub struct Forest {
     pub(super) id: &'static str,
+    pub(super) caption: &'static str,
     pub(crate) label: String,
     pub(crate) width: f64,
     pub(crate) height: String,
@@ -260,12 +264,12 @@ pub(super) fn levels(tunings: &[Tuned]) -> Option<Forest> {
         title: format!("{} {}", of.kind, of.workload),
         rows: of.effects.iter().map(row).collect(),
     };
-    draw(
-        "levels",
-        "Each parameter",
-        tunings.iter().map(group).collect(),
-        0.0,
-    )
+    let groups = tunings.iter().map(group).collect();
+    let forest = draw("levels", "Each parameter", groups, 0.0)?;
+    Some(Forest {
+        caption: LEVELS,
+        ..forest
+    })
 }
 
 fn group(title: &str, rows: Vec<&Comparison>) -> Group {
@@ -311,6 +315,7 @@ fn draw(id: &'static str, label: &str, mut groups: Vec<Group>, margin: f64) -> O
         .collect();
     Some(Forest {
         id,
+        caption: COSTS,
         label: label.to_owned(),
         width: columns.end.ceil(),
         height: px(y),
