@@ -48,6 +48,11 @@ pub struct Protocol {
 }
 
 impl Protocol {
+    /// Whether a study of so many blocks is ended by a time: it has as many as there can be.
+    pub fn is_timed(blocks: u32) -> bool {
+        blocks == *Self::BLOCKS.end()
+    }
+
     /// Numbers of blocks that a study may have.
     pub const BLOCKS: RangeInclusive<u32> = 1..=1_000_000;
     /// Margins that a study may have, as a ratio less 1: 0.01 to 100 %. What is finer no interval

@@ -92,7 +92,7 @@ impl Progress {
                 if *block > 0 {
                     self.show_costs();
                 }
-                self.is_timed = blocks == Protocol::BLOCKS.end();
+                self.is_timed = Protocol::is_timed(*blocks);
                 let of = match self.is_timed {
                     true => String::new(),
                     false => format!(" of {blocks}"),

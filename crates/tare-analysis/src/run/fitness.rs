@@ -34,10 +34,7 @@ pub(crate) fn refusals(
         .into_iter()
         .filter_map(|cell| trials.get(cell))
         .collect();
-    let of_cells = |b: &&BoxFigures| cells.iter().any(|c| c.cell.kind == b.kind);
-    let boxes: Vec<&BoxFigures> = boxes.iter().filter(of_cells).collect();
-    let mut refusals: Vec<Refusal> = stopped(&boxes).into_iter().collect();
-    refusals.extend(boxes.iter().filter_map(|b| not_proven(b)));
+    let mut refusals = of_boxes(&cells, boxes);
     let is_baseline = |c: &CellTrials| c.cell == comparison.baseline;
     let cannot_run = cells.iter().filter_map(|c| cannot_run(c, is_baseline(c)));
     let cannot_run: Vec<Refusal> = cannot_run.collect();
@@ -61,23 +58,23 @@ pub(crate) fn refusals(
 
 /// The same of figures of these cells by themselves, all of one kind of box.
 pub(super) fn of_cells(cells: &[&CellTrials], study: &Study, boxes: &[BoxFigures]) -> Vec<Refusal> {
-    let of_cells = |b: &&BoxFigures| cells.iter().any(|c| c.cell.kind == b.kind);
-    let boxes: Vec<&BoxFigures> = boxes.iter().filter(of_cells).collect();
-    let mut refusals: Vec<Refusal> = stopped(&boxes).into_iter().collect();
-    refusals.extend(boxes.iter().filter_map(|b| not_proven(b)));
+    let mut refusals = of_boxes(cells, boxes);
     refusals.extend(cells.iter().filter_map(|c| cannot_run(c, false)));
     refusals.extend(cells.iter().filter_map(|c| wrong_answer(c)));
-    let identical = cells.iter().filter_map(|cell| {
-        let cell_name = cell.cell.to_string();
-        stuck(cell).map(|trials| Refusal::IdenticalFigures {
-            cell: cell_name,
-            trials,
-        })
-    });
-    refusals.extend(identical);
+    refusals.extend(cells.iter().filter_map(|c| identical_of(c)));
     refusals.extend(unsound(study));
     refusals.extend((study.protocol.fresh == Fresh::Study).then_some(Refusal::KeptBoxes));
     refusals
+}
+
+/// The reasons that lie in the boxes of these cells.
+fn of_boxes(cells: &[&CellTrials], boxes: &[BoxFigures]) -> Vec<Refusal> {
+    let of_cells = |b: &&BoxFigures| cells.iter().any(|c| c.cell.kind == b.kind);
+    let boxes: Vec<&BoxFigures> = boxes.iter().filter(of_cells).collect();
+    let stopped = stopped(&boxes).into_iter();
+    stopped
+        .chain(boxes.iter().filter_map(|b| not_proven(b)))
+        .collect()
 }
 
 fn stopped(boxes: &[&BoxFigures]) -> Option<Refusal> {
@@ -127,15 +124,27 @@ pub(crate) fn pairs(pairs: usize, lost: usize) -> Vec<Refusal> {
 
 /// No clock tells the same of every trial.
 fn identical(comparison: &Comparison, cells: &[&CellTrials]) -> Option<Refusal> {
-    let of_cell = |cell: &&CellTrials| Some((cell.cell.to_string(), stuck(cell)?));
     let of_slices = || {
         let times = comparison.primary()?.slices.as_ref()?.wall_times();
-        let cells = [&comparison.cell, &comparison.baseline].into_iter().zip(times);
-        let mut stuck = cells.filter_map(|(cell, times)| Some((cell.to_string(), all_the_same(&times)?)));
-        stuck.next()
+        let mut cells = [&comparison.cell, &comparison.baseline].into_iter().zip(times);
+        cells.find_map(|(cell, times)| {
+            Some(Refusal::IdenticalFigures {
+                cell: cell.to_string(),
+                trials: all_the_same(&times)?,
+            })
+        })
     };
-    let found = cells.iter().find_map(of_cell).or_else(of_slices);
-    found.map(|(cell, trials)| Refusal::IdenticalFigures { cell, trials })
+    cells
+        .iter()
+        .find_map(|cell| identical_of(cell))
+        .or_else(of_slices)
+}
+
+fn identical_of(cell: &CellTrials) -> Option<Refusal> {
+    Some(Refusal::IdenticalFigures {
+        cell: cell.cell.to_string(),
+        trials: stuck(cell)?,
+    })
 }
 
 /// How many trials of a cell have the same figure, if all have and it was timed. What is

@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use tare_model::metric::{Metric, Unit};
 use tare_model::study::{BoxKind, Cell, Study};
-use tare_model::tuning::{Tuning, TuningDesign, TuningFactor};
+use tare_model::tuning::{Tuning, TuningDesign, TuningFactor, TuningSetting};
 use tare_stats::{Design, LEVEL, TEstimate, holm, t_estimate};
 
 /// The settings of a workload on one kind of box.
@@ -451,7 +451,7 @@ fn judged<T>(contrasts: Vec<(T, Vec<f64>)>, rows: &[Vec<f64>], margin: Option<f6
 
 /// Each setting that differs from the first in one factor.
 fn alone(tuning: &Tuning) -> Vec<(Level, Vec<f64>)> {
-    let level = |(place, setting): (usize, &tare_model::tuning::TuningSetting)| {
+    let level = |(place, setting): (usize, &TuningSetting)| {
         let mut changed = setting.levels.iter().enumerate().filter(|(_, level)| **level > 0);
         let (factor, level) = changed.next()?;
         let mut weights = vec![0.0; tuning.settings.len()];

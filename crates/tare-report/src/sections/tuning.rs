@@ -101,11 +101,7 @@ fn together(tunings: &[Tuned]) -> Section {
     for of in tunings {
         for pairs in &of.interactions {
             let mut row: Vec<Cell> = kind(&of.kind).into();
-            let names = pairs
-                .pairs
-                .iter()
-                .map(|[one, other]| format!("{one} and {other}"));
-            row.push(names.collect::<Vec<_>>().join(", or ").into());
+            row.push(words::pair_names(pairs).into());
             row.extend(effect(pairs.effect));
             table.push(row);
         }
@@ -143,13 +139,12 @@ fn settings(tunings: &[Tuned]) -> Section {
 }
 
 fn caveats(tunings: &[Tuned]) -> Vec<String> {
-    let is_crossed = |of: &Tuned| of.design != TuningDesign::OneAtATime;
-    let mean = if tunings.iter().any(is_crossed) {
+    let crossed = tunings.iter().any(|of| of.design != TuningDesign::OneAtATime);
+    let mean = if crossed {
         "An effect is the mean over all settings of the other parameters, on a log scale, taken within each block; its interval is 95 % by Student's t over blocks."
     } else {
         "An effect is that of one level, all other parameters being at their first, taken within each block; its interval is 95 % by Student's t over blocks."
     };
-    let crossed = tunings.iter().any(is_crossed);
     let pairs = if crossed { ", or for all pairs" } else { "" };
     let mut caveats = vec![
         mean.to_owned(),

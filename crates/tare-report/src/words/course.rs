@@ -21,8 +21,7 @@ pub(crate) fn ran(study: &Study, run: &RunFacts) -> String {
 
 /// `10 of 10 blocks`; of a study that stops by its results or by a time `13 blocks`.
 pub(crate) fn blocks(study: &Study, run: &RunFacts) -> String {
-    let is_timed = run.blocks_planned == *Protocol::BLOCKS.end();
-    if study.protocol.stopping.is_fixed() && !is_timed {
+    if study.protocol.stopping.is_fixed() && !Protocol::is_timed(run.blocks_planned) {
         format!("{} of {}", run.blocks, counted(run.blocks_planned, "block"))
     } else {
         counted(run.blocks, "block")

@@ -50,6 +50,29 @@ pub fn tell(
     }
 }
 
+/// As [`tell`], of a command whose text has its folded sections only with `--details`.
+pub fn tell_briefly(
+    forms: &FormArgs,
+    source: &Path,
+    mut document: Document,
+    figures: &impl Serialize,
+    (command, details): (&str, bool),
+) -> anyhow::Result<()> {
+    if forms.prints_other() {
+        return tell(forms, &[source], &document, figures);
+    }
+    write(forms, &[source], &document)?;
+    document
+        .sections
+        .retain(|section| details || !section.is_folded());
+    out::print(&text::render(&document, options(forms)))?;
+    if !details {
+        let file = out::word(&source.display().to_string());
+        out::say(&format!("Details: {} {command} {file} --details", out::program()));
+    }
+    Ok(())
+}
+
 /// As [`tell`], of a command that prints costs.
 pub fn tell_costs(
     asked: &CostFormArgs,

@@ -80,11 +80,26 @@ fn resume(
     Ok(Session::resume(study, run, image, earlier)?)
 }
 
+/// Measures, and tells what came of it in the command's own way.
+pub(super) fn measure_and_tell(
+    session: &mut Session,
+    named: Option<&Path>,
+    quiet: bool,
+    tell: impl FnOnce(&Path, &Analysis) -> anyhow::Result<()>,
+) -> anyhow::Result<ExitCode> {
+    let output = output_path(named, &session.run);
+    let ended = measure(session, &output, quiet)?;
+    let results = Results::read(&output)?;
+    let analysis = analyze(&results);
+    tell(&output, &analysis)?;
+    Ok(end(&results, &analysis, &output, &ended))
+}
+
 /// How long is looked for what else runs.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// Measures what the plan says, which is printed first; a study that cannot tell anything is not run.
-pub(super) fn measure(session: &mut Session, output: &Path, quiet: bool) -> anyhow::Result<Summary> {
+fn measure(session: &mut Session, output: &Path, quiet: bool) -> anyhow::Result<Summary> {
     let expected = session.cost();
     let foreseen = session.foresee();
     let plan = plan_words::text(&session.study, &expected, session.room(), &foreseen, None);
@@ -207,7 +222,7 @@ pub(super) fn check_outputs(
     forms::check(page, &results)
 }
 
-pub(super) fn output_path(named: Option<&Path>, run: &Run) -> PathBuf {
+fn output_path(named: Option<&Path>, run: &Run) -> PathBuf {
     let id = run.name().trim_start_matches("tare-");
     named.map_or_else(|| format!("tare-results-{id}.jsonl").into(), Path::to_owned)
 }
@@ -243,7 +258,7 @@ fn show(asked: &CostFormArgs, output: &Path, analysis: &Analysis) -> anyhow::Res
 }
 
 /// Says how the run ended.
-pub(super) fn end(results: &Results, analysis: &Analysis, output: &Path, summary: &Summary) -> ExitCode {
+fn end(results: &Results, analysis: &Analysis, output: &Path, summary: &Summary) -> ExitCode {
     if summary.reason == EndReason::Interrupted {
         out::say(&format!("stopped; continue with: {}", out::resume(output)));
         return ExitCode::from(out::INTERRUPTED);

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use tare_analysis::{Analysis, analyze};
 use tare_host::interrupt;
 use tare_model::results::Results;
-use tare_report::{sections, text};
+use tare_report::sections;
 use tare_study::study_file;
 
 /// Measures, or reads what was measured, and tells.
@@ -50,12 +50,9 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<ExitCode> {
         out::path(file),
         out::word(&args.study)
     );
-    let output = run::output_path(named, &session.run);
-    let ended = run::measure(&mut session, &output, args.quiet)?;
-    let results = Results::read(&output)?;
-    let analysis = analyze(&results);
-    tell(args, &output, &analysis)?;
-    Ok(run::end(&results, &analysis, &output, &ended))
+    run::measure_and_tell(&mut session, named, args.quiet, |output, analysis| {
+        tell(args, output, analysis)
+    })
 }
 
 fn tell(args: &TuneArgs, file: &Path, analysis: &Analysis) -> anyhow::Result<()> {
@@ -64,18 +61,12 @@ fn tell(args: &TuneArgs, file: &Path, analysis: &Analysis) -> anyhow::Result<()>
         "{} is of no study that varies parameters: measure one with a [tuning] chapter (docs/study-files.md)",
         out::path(file)
     );
-    let mut document = sections::tuning(analysis);
-    if args.forms.prints_other() {
-        return forms::tell(&args.forms, &[file], &document, &analysis.tunings);
-    }
-    forms::write(&args.forms, &[file], &document)?;
-    document
-        .sections
-        .retain(|section| args.details || !section.is_folded());
-    out::print(&text::render(&document, forms::options(&args.forms)))?;
-    if !args.details {
-        let file = out::word(&file.display().to_string());
-        out::say(&format!("Details: {} tune {file} --details", out::program()));
-    }
-    Ok(())
+    let document = sections::tuning(analysis);
+    forms::tell_briefly(
+        &args.forms,
+        file,
+        document,
+        &analysis.tunings,
+        ("tune", args.details),
+    )
 }

@@ -14,7 +14,7 @@ use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::results::Results;
 use tare_model::suggest;
 use tare_platforms::mechanisms_of;
-use tare_report::{sections, text};
+use tare_report::sections;
 use tare_study::mechanisms::variants;
 
 /// Blocks unless others are asked for: shares need as many.
@@ -45,12 +45,9 @@ pub fn run(args: &WhyArgs) -> anyhow::Result<ExitCode> {
     let named = args.output.as_deref();
     let check_outputs = || run::check_outputs(named, None, args.forms.html.as_deref());
     let mut session = run::open(&asked, &state, check_outputs)?;
-    let output = run::output_path(named, &session.run);
-    let ended = run::measure(&mut session, &output, args.quiet)?;
-    let results = Results::read(&output)?;
-    let analysis = analyze(&results);
-    tell(args, &output, &analysis)?;
-    Ok(run::end(&results, &analysis, &output, &ended))
+    run::measure_and_tell(&mut session, named, args.quiet, |output, analysis| {
+        tell(args, output, analysis)
+    })
 }
 
 /// A word that is no file is to be a platform that there is.
@@ -157,18 +154,6 @@ fn tell(args: &WhyArgs, file: &Path, analysis: &Analysis) -> anyhow::Result<()> 
         out::path(file),
         out::word(&file.display().to_string())
     );
-    let mut document = sections::why(analysis, &found);
-    if args.forms.prints_other() {
-        return forms::tell(&args.forms, &[file], &document, &found);
-    }
-    forms::write(&args.forms, &[file], &document)?;
-    document
-        .sections
-        .retain(|section| args.details || !section.is_folded());
-    out::print(&text::render(&document, forms::options(&args.forms)))?;
-    if !args.details {
-        let file = out::word(&file.display().to_string());
-        out::say(&format!("Details: {} why {file} --details", out::program()));
-    }
-    Ok(())
+    let document = sections::why(analysis, &found);
+    forms::tell_briefly(&args.forms, file, document, &found, ("why", args.details))
 }
