@@ -17,7 +17,7 @@ use tare_stats::{PairedInference, infer};
 /// The effects of a file.
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct WorkloadEffects {
-    /// One per pair of workloads, platform, provisioning and size.
+    /// One per pair of workloads, platform, provisioning and size, or pair of sizes.
     pub effects: Vec<WorkloadEffect>,
     /// Tests in their family of the Holm correction, which is their own.
     pub family: usize,
@@ -31,8 +31,6 @@ pub struct WorkloadEffect {
     pub platform: PlatformPath,
     /// How its CPUs are granted.
     pub provisioning: Provisioning,
-    /// Its size, where the study has several.
-    pub instance: Option<String>,
     /// Blocks in which both workloads have a pair; all figures are over these.
     pub n: usize,
     /// Blocks in which both were tried and one has no pair.
@@ -61,25 +59,43 @@ pub struct WorkloadEffect {
 #[derive(Debug, Clone, JsonSchema, Serialize)]
 pub struct WorkloadCost {
     pub workload: String,
+    /// The size of its box, where the study has several.
+    pub instance: Option<String>,
     /// Its primary metric.
     pub metric: String,
     /// Paired ratio against the baseline.
     pub ratio: Option<Estimate>,
 }
 
-/// Every effect of the study on every kind of box that ran both of its workloads.
+/// Every effect of the study on every platform that ran both of its workloads.
 pub(crate) fn all(study: &Study, trials: &Trials, comparisons: &[Comparison]) -> WorkloadEffects {
     let mut effects = Vec::new();
     for effect in &study.effects {
         let native = comparisons.iter().filter(|c| c.against == Against::Native);
-        for of in native.clone().filter(|c| c.cell.workload == effect.of) {
-            let is_other = |c: &&Comparison| c.cell.kind == of.cell.kind && c.cell.workload == effect.against;
-            let other = native.clone().find(is_other);
-            effects.extend(other.and_then(|against| measure(study, trials, effect, [of, against])));
+        let [of, against]: [Vec<&Comparison>; 2] = [&effect.of, &effect.against].map(|workload| {
+            let its = native.clone().filter(|c| c.cell.workload == *workload);
+            its.collect()
+        });
+        for first in &of {
+            let other = other(first, &of, &against);
+            effects.extend(other.and_then(|second| measure(study, trials, effect, [first, second])));
         }
     }
     let family = together::judge(effects.iter_mut().map(judged), margin(study));
     WorkloadEffects { effects, family }
+}
+
+/// What one comparison is held against: that of the other workload in a box of the same kind. Where each workload has a
+/// size of its own, as one large box and many small ones, it is that of the other size.
+fn other<'a>(first: &Comparison, of: &[&Comparison], against: &[&'a Comparison]) -> Option<&'a Comparison> {
+    let where_it_is = |c: &Comparison| (c.cell.kind.platform.clone(), c.cell.kind.provisioning);
+    let here = |c: &&&Comparison| where_it_is(c) == where_it_is(first);
+    let others: Vec<&Comparison> = against.iter().filter(here).copied().collect();
+    let same = others.iter().find(|c| c.cell.kind == first.cell.kind);
+    match (same, &others[..]) {
+        (None, [only]) if of.iter().filter(here).count() == 1 => Some(only),
+        _ => same.copied(),
+    }
 }
 
 fn measure(
@@ -97,6 +113,7 @@ fn measure(
     let cost = |i: usize| {
         Some(WorkloadCost {
             workload: both[i].cell.workload.clone(),
+            instance: both[i].cell.kind.instance.clone(),
             metric: both[i].primary()?.metric.name.clone(),
             ratio: together::ratio(common.blocks.iter().map(|block| block[i]), question),
         })
@@ -108,7 +125,6 @@ fn measure(
         name: effect.name.clone(),
         platform: kind.platform.clone(),
         provisioning: kind.provisioning,
-        instance: kind.instance.clone(),
         n: common.blocks.len(),
         lost: common.lost,
         of: cost(0)?,

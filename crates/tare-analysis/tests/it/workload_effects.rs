@@ -35,6 +35,15 @@ fn the_ratio_of_both_costs_is_the_one_that_was_put_in() {
 }
 
 #[test]
+fn workloads_that_have_a_size_each_are_held_together_across_them() {
+    let effect = only(&held_of_two_sizes(1.2, 1.05));
+    let sizes = [&effect.of, &effect.against].map(|cost| cost.instance.as_deref());
+    assert_eq!(sizes, [Some("small"), Some("large")]);
+    let ratio = effect.ratio.expect("a ratio").value;
+    assert!((ratio - 1.2 / 1.05).abs() < 0.002, "{ratio}");
+}
+
+#[test]
 fn it_is_shown_by_the_rows_of_every_other_verdict() {
     assert_eq!(shown(1.2, 1.2, 0.0005), Some(Shown::Within));
     assert_eq!(shown(1.0, 1.2, 0.0005), Some(Shown::Reversed));

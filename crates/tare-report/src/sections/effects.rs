@@ -43,7 +43,7 @@ fn row(effect: &WorkloadEffect) -> Vec<Cell> {
     vec![
         effect.platform.to_string().into(),
         effect.provisioning.to_string().into(),
-        Cell::name(effect.instance.as_ref()),
+        Cell::name(effects::size(effect).as_ref()),
         Cell::count(effect.n),
         ratio(effect.ratio),
         effects::shown_as(effect.shown).into(),

@@ -38,6 +38,16 @@ fn title(effect: &WorkloadEffect) -> String {
     )
 }
 
+/// The size of both boxes, or one behind the other.
+pub(crate) fn size(effect: &WorkloadEffect) -> Option<String> {
+    let of = effect.of.instance.as_ref()?;
+    let against = effect.against.instance.as_ref()?;
+    Some(match of == against {
+        true => of.clone(),
+        false => format!("{of}, {against}"),
+    })
+}
+
 /// What is shown of an effect, if anything may be.
 pub(crate) fn shown_as(shown: Option<Shown>) -> &'static str {
     shown.map_or("no verdict", Shown::name)

@@ -2,6 +2,7 @@
 
 use super::Places;
 use crate::design::{Base, Cells, Concern, Levels, Programs, StudyRequest};
+use crate::workload_file::full_name;
 use std::collections::BTreeMap;
 use tare_model::template::{Capacity, Chapter, Feature, Missing, Property, Template};
 use tare_toml::{Keys, Node, TomlError};
@@ -252,7 +253,7 @@ fn base_of(node: &Node) -> Result<Base, TomlError> {
         platform: level("platform")?,
         provisioning: level("provisioning")?,
         instance: level("instance")?,
-        workload: level("workload")?,
+        workload: level("workload")?.map(|name| full_name(&name)),
     })
 }
 
@@ -270,6 +271,6 @@ fn levels_of(node: &Node) -> Result<Levels, TomlError> {
         platform: levels("platform")?,
         provisioning: levels("provisioning")?,
         instance: levels("instance")?,
-        workload: levels("workload")?,
+        workload: levels("workload")?.iter().map(|name| full_name(name)).collect(),
     })
 }

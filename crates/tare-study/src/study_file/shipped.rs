@@ -6,7 +6,7 @@ use serde::Serialize;
 use tare_model::suggest;
 
 /// Their names and texts.
-pub const SHIPPED: [(&str, &str); 12] = [
+pub const SHIPPED: [(&str, &str); 13] = [
     ("quick", include_str!("../../../../studies/quick.toml")),
     ("full", include_str!("../../../../studies/full.toml")),
     ("apps", include_str!("../../../../studies/apps.toml")),
@@ -16,6 +16,10 @@ pub const SHIPPED: [(&str, &str); 12] = [
         include_str!("../../../../studies/multitasking.toml"),
     ),
     ("host-size", include_str!("../../../../studies/host-size.toml")),
+    (
+        "container-service",
+        include_str!("../../../../studies/container-service.toml"),
+    ),
     ("ruan2016", include_str!("../../../../studies/ruan2016.toml")),
     ("li2018", include_str!("../../../../studies/li2018.toml")),
     (

@@ -198,6 +198,7 @@ fn shipped_studies_are_listed_and_take_other_platforms() {
         "full",
         "multitasking",
         "host-size",
+        "container-service",
         "ruan2016",
         "li2018",
         "ghatrehsamani2020",

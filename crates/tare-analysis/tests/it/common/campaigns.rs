@@ -131,6 +131,32 @@ pub fn sized(cpus: &[u32], cost: impl Fn(f64) -> f64) -> Results {
 
 /// Native and docker, pinned; `spawn` is the workload that shows the effect, `syscall` the other.
 pub fn held(of: f64, against: f64, noise: f64) -> Results {
+    holding(of, against, noise).build()
+}
+
+/// The same with a size of its own for each workload: `spawn` in small boxes, `syscall` in large ones.
+pub fn held_of_two_sizes(of: f64, against: f64) -> Results {
+    let mut synthetic = holding(of, against, 0.001);
+    let size = synthetic.study.instances[0].clone();
+    let sizes = [("small", "spawn"), ("large", "syscall")];
+    synthetic.study.instances = sizes
+        .map(|(name, _)| Instance {
+            name: Some(name.to_owned()),
+            ..size.clone()
+        })
+        .to_vec();
+    let mut cells = synthetic.study.cells();
+    cells.retain(|cell| {
+        let own = |(name, workload): &(&str, &str)| {
+            cell.kind.instance.as_deref() == Some(name) && cell.workload == *workload
+        };
+        sizes.iter().any(own)
+    });
+    synthetic.study.listed = cells.into_iter().collect();
+    synthetic.build()
+}
+
+fn holding(of: f64, against: f64, noise: f64) -> Synthetic {
     let mut synthetic = Synthetic::new()
         .kernels(&[Kernel::Syscall, Kernel::Spawn])
         .blocks(12)
@@ -143,7 +169,7 @@ pub fn held(of: f64, against: f64, noise: f64) -> Results {
         of: "spawn".to_owned(),
         against: "syscall".to_owned(),
     });
-    synthetic.build()
+    synthetic
 }
 
 /// The same, without the first three trials of `spawn` in `docker`.

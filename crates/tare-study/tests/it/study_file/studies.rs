@@ -38,7 +38,7 @@ fn the_shipped_studies_are_right_and_the_small_ones_fit_a_small_machine() {
     for (name, _) in SHIPPED {
         // Of this one nothing is left where programs are those of the host.
         let programs = match name {
-            "clusters" | "li2018-tuning" => Programs::Unmade("clusters".to_owned()),
+            "clusters" | "li2018-tuning" | "container-service" => Programs::Unmade("clusters".to_owned()),
             _ => Programs::Host,
         };
         let file = study_file::read_with(name, false, &programs).unwrap();
@@ -48,6 +48,7 @@ fn the_shipped_studies_are_right_and_the_small_ones_fit_a_small_machine() {
         "full",
         "multitasking",
         "host-size",
+        "container-service",
         "ruan2016",
         "li2018",
         "li2018-tuning",
