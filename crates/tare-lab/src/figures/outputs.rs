@@ -14,7 +14,7 @@ use tare_study::workload_file::{names, read};
 type Recorded = (&'static str, [(&'static str, f64); 2]);
 
 /// Of a tool with one figure that one stands twice.
-const RECORDED: [Recorded; 52] = [
+const RECORDED: [Recorded; 54] = [
     (
         "bonnie++",
         [("write-block", 148_784.0 * 1024.0), ("seeks", 3052.0)],
@@ -94,12 +94,14 @@ const RECORDED: [Recorded; 52] = [
     ("python", [("wall", 2.0), ("user", 1.0)]),
     ("redis", [("get", 1_593_625.62), ("set", 1_201_201.12)]),
     ("spark-kmeans", [("time", 7.315), ("throughput", 98_425.0)]),
+    ("spark-on-yarn", [("time", 2.503), ("throughput", 1_278_721.0)]),
     ("spark-pagerank", [("time", 3.134), ("throughput", 1276.0)]),
     ("spark-terasort", [("time", 2.516), ("throughput", 1_271_822.0)]),
     ("spark-wordcount", [("time", 1.781), ("throughput", 17_965.0)]),
     ("spec-cpu2006", [("time", 12.749_075), ("time", 12.749_075)]),
     ("spec-cpu2017", [("time", 12.749_075), ("time", 12.749_075)]),
     ("spot-prices", [("time", 32.916), ("shuffled", 1513038.0)]),
+    ("spot-prices-alone", [("time", 1.310), ("time", 1.310)]),
     ("sqlite", [("wall", 2.0), ("user", 1.0)]),
     ("stress-ng", [("rate", 835.48), ("rate", 835.48)]),
     ("sysbench-cpu", [("events", 1675.93), ("events", 1675.93)]),
