@@ -30,6 +30,9 @@ pub enum AddressPart {
 }
 
 impl AddressPart {
+    /// How they are written.
+    pub const NAMES: [&'static str; 4] = ["address", "port", "addresses", "endpoints"];
+
     fn named(name: &str) -> Option<Self> {
         match name {
             "address" => Some(Self::Address),

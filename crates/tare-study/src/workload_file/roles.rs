@@ -2,7 +2,7 @@
 
 use super::file::{CountText, File, LivesText, PlaceText, ReadyText, RoleText};
 use super::{Reader, WorkloadFileError, variables};
-use crate::addresses::{Blank, blanks, is_name};
+use crate::addresses::{AddressPart, Blank, blanks, is_name};
 use crate::command::CommandWish;
 use crate::extract;
 use std::collections::{BTreeMap, BTreeSet};
@@ -87,7 +87,14 @@ impl<'a> Scope<'a> {
     /// Whether these words between braces are about a server. Without servers they are those of
     /// a script.
     pub(super) fn takes(&self, words: &str) -> bool {
-        !self.all.is_empty() && Blank::of(words).is_some()
+        !self.all.is_empty() && (Blank::of(words).is_some() || self.meant(words).is_some())
+    }
+
+    /// What of a server is meant by words that are nearly that.
+    fn meant(&self, words: &str) -> Option<&'static str> {
+        let (role, part) = words.split_once('.')?;
+        let near = suggest::nearest(part, &AddressPart::NAMES);
+        near.filter(|_| self.all.contains(&role))
     }
 
     /// What is none of these parameters, as it stands: it is filled when the servers serve. The
@@ -95,6 +102,11 @@ impl<'a> Scope<'a> {
     pub(super) fn kept(&self, words: &str, parameters: &BTreeMap<String, String>) -> Result<String, String> {
         let blank = Blank::of(words).filter(|_| self.takes(words));
         let Some(blank) = blank else {
+            if let Some(meant) = self.meant(words) {
+                return Err(format!(
+                    "'{{{words}}}' is nothing of a server: did you mean '{meant}'?"
+                ));
+            }
             let parameters = parameters.keys().map(String::as_str);
             return Err(self.no_parameter(words, &parameters.collect::<Vec<_>>()));
         };

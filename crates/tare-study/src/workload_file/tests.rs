@@ -304,6 +304,11 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
         ),
         (
             "{db.port}",
+            "{db.prot}",
+            "tool.toml:3:1: '{db.prot}' is nothing of a server: did you mean 'port'?",
+        ),
+        (
+            "{db.port}",
             "{port}",
             "tool.toml:3:1: '{port}' is for the words of a server; in the command, refer to one, as in '{cache.port}'",
         ),
