@@ -1,7 +1,7 @@
 //! `tare image`: images taken into the store from everywhere, listed and removed.
 
 use crate::common::schema::Schema;
-use crate::common::{self, Tare};
+use crate::common::{self, Tare, can_build_images};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -616,7 +616,7 @@ folder = "/opt/junit"
 #[ignore = "slow: make test-all"]
 fn an_image_has_artifacts_of_maven_when_its_script_runs() {
     let tare = Tare::new();
-    if !can_build(&tare) {
+    if !can_build_images(&tare) {
         return;
     }
     fs::write(tare.path("absent.toml"), MAVEN.replace("4.13.2", "4.13.99")).unwrap();
@@ -639,17 +639,4 @@ fn an_image_has_artifacts_of_maven_when_its_script_runs() {
         "{shown}"
     );
     assert!(is_clean(&tare));
-}
-
-/// Whether images can be built here, and Maven can be reached.
-fn can_build(tare: &Tare) -> bool {
-    let doctor: Value = serde_json::from_str(&tare.run("doctor --json").stdout).unwrap();
-    let tools = doctor["images"].as_array().unwrap();
-    let missing: Vec<&Value> = tools.iter().filter(|tool| tool["found"].is_null()).collect();
-    let required = std::env::var_os("TARE_REQUIRE_ENGINES").is_some();
-    assert!(missing.is_empty() || !required, "{missing:?}");
-    if !missing.is_empty() {
-        eprintln!("skipped: {missing:?}");
-    }
-    missing.is_empty()
 }

@@ -1,6 +1,7 @@
 //! A pilot on the scripted platform: the levels that were scripted are found.
 
 use crate::common::Tare;
+use crate::common::schema::Schema;
 use serde_json::Value;
 
 fn args<'a>(platforms: &'a str, more: &[&'a str]) -> Vec<&'a str> {
@@ -15,6 +16,7 @@ fn the_level_that_varies_most_is_found() {
     let tare = Tare::new();
     let platforms = "fake?box=0.2&sd=0.02&stretch=0.001,fake?sd=0.2&stretch=0.01,fake?sd=0.001&stretch=0.3";
     let ended = tare.ok(&args(platforms, &["--json"]));
+    Schema::of("tare-pilot-1").holds(&ended.stdout);
     let json: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(json["schema"], "tare-pilot/1");
     let cells = json["cells"].as_array().unwrap();

@@ -18,13 +18,7 @@ const CONTAINERS: [&str; 9] = [
 
 /// Platforms with a kernel of their own. TCG is asked for: whether KVM works is another question,
 /// which takes long to answer.
-const MACHINES: [&str; 5] = [
-    "vm?accel=tcg",
-    "vm?accel=tcg/runc",
-    "uml",
-    "libvirt?accel=tcg",
-    "ssh:tare-test",
-];
+const MACHINES: [&str; 4] = ["vm?accel=tcg", "uml", "libvirt?accel=tcg", "ssh:tare-test"];
 
 /// Those on which promises are tested that 'tare check' tests on the others (check.rs): a process,
 /// a container, a machine.

@@ -1,6 +1,6 @@
 //! Commands with servers: workload files with roles, in boxes and outside of them.
 
-use crate::common::{Tare, alone, installed, left_of, processes_that_bear, ready};
+use crate::common::{Tare, alone, can_build_images, installed, left_of, processes_that_bear, ready};
 use serde_json::Value;
 use std::net::TcpListener;
 
@@ -646,5 +646,21 @@ fn workers_that_are_lost_are_counted() {
             "{trial}"
         );
     }
+    assert_eq!(left_of(&tare.run_name("r.jsonl")), Vec::<String>::new());
+}
+
+#[test]
+fn a_job_runs_on_a_cluster_of_one_worker() {
+    let tare = Tare::new();
+    if !ready("runc?network=bridge") || !can_build_images(&tare) {
+        return;
+    }
+    tare.ok("image build clusters");
+    let _alone = alone();
+    tare.ok(
+        "run -p runc?network=bridge -w spark-wordcount?workers=1 --provisioning vanilla --cpus 1 --memory 1792M --blocks 1 --no-settle -o r.jsonl",
+    );
+    good(&tare, 1);
+    assert_eq!(tare.records_of("r.jsonl", "box").len(), 2);
     assert_eq!(left_of(&tare.run_name("r.jsonl")), Vec::<String>::new());
 }

@@ -58,10 +58,8 @@ fn a_run_of_which_trials_fail() {
 }
 
 #[test]
-fn a_pilot_and_a_kernel() {
+fn a_kernel() {
     let tare = Tare::new();
-    let pilot = "pilot -p fake,fake?sd=0.2 -w syscall --cpus 1 --no-settle --seed 7 --json";
-    prints(&tare, pilot, "tare-pilot-1");
     prints(&tare, "kernel syscall --json", "tare-kernel");
 }
 

@@ -27,15 +27,18 @@ pub fn binary() -> PathBuf {
 
 /// The agent that it carries, which cargo builds beside it.
 pub fn agent() -> PathBuf {
-    const FILE: &str = "agent/x86_64-unknown-linux-musl/agent/tare-agent";
+    let file = format!(
+        "agent/{}-unknown-linux-musl/agent/tare-agent",
+        std::env::consts::ARCH
+    );
     let tare = binary();
     let found = tare
         .ancestors()
-        .map(|folder| folder.join(FILE))
+        .map(|folder| folder.join(&file))
         .find(|file| file.is_file());
     found.unwrap_or_else(|| {
         panic!(
-            "no {FILE} near {}: run these tests by 'make test'",
+            "no {file} near {}: run these tests by 'make test'",
             tare.display()
         )
     })
@@ -241,6 +244,19 @@ pub fn ready(platform: &str) -> bool {
     platform.split('/').all(|layer| layer_ready(layer, found))
 }
 
+/// Whether images can be built here, and Maven can be reached.
+pub fn can_build_images(tare: &Tare) -> bool {
+    let doctor: Value = serde_json::from_str(&tare.run("doctor --json").stdout).unwrap();
+    let tools = doctor["images"].as_array().unwrap();
+    let missing: Vec<&Value> = tools.iter().filter(|tool| tool["found"].is_null()).collect();
+    let required = std::env::var_os("TARE_REQUIRE_ENGINES").is_some();
+    assert!(missing.is_empty() || !required, "{missing:?}");
+    if !missing.is_empty() {
+        eprintln!("skipped: {missing:?}");
+    }
+    missing.is_empty()
+}
+
 /// What the doctor found of this host, once.
 fn doctor() -> &'static Value {
     static FOUND: OnceLock<Value> = OnceLock::new();
@@ -332,6 +348,7 @@ pub fn left_of(run: &str) -> Vec<String> {
     // nspawn's, libvirt's, and those of a host that is reached by ssh and is this one.
     let folders = [
         "/run/systemd/nspawn/propagate",
+        "/run/systemd/nspawn/unix-export",
         "/var/log/libvirt/qemu",
         "/run/tare",
         "/var/tmp",
