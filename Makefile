@@ -8,7 +8,7 @@
 # make fuzz  feeds what reads files, frames and messages with broken ones, SECONDS=60 for each target
 # make bench installs what benches need, builds, holds tare against its targets
 
-TARGET := x86_64-unknown-linux-musl
+TARGET := $(shell uname -m)-unknown-linux-musl
 export CARGO_TARGET_DIR ?= target
 TARE   := $(CARGO_TARGET_DIR)/$(TARGET)/release/tare
 DIST_TARE := $(CARGO_TARGET_DIR)/$(TARGET)/dist/tare

@@ -125,7 +125,7 @@ impl Guest {
         let (cpu, clock) = if detail("accelerator")? == "kvm" {
             ("host", String::new())
         } else {
-            let khz = tare_sys::tsc_khz(Duration::from_millis(50));
+            let khz = tare_sys::tsc_khz(Duration::from_millis(50)).context("no time stamp counter")?;
             ("max", format!("tsc=reliable tsc_early_khz={khz} nokaslr "))
         };
         let mut command = Command::new("qemu-system-x86_64");

@@ -78,6 +78,13 @@ fn main() -> anyhow::Result<ExitCode> {
 /// A command that is as little as a process can do; static, by [`compile`].
 const NO_OP: &str = "int main(void) { return 0; }\n";
 
+/// What tare is built for.
+const TARGET: &str = if cfg!(target_arch = "aarch64") {
+    "aarch64-unknown-linux-musl"
+} else {
+    "x86_64-unknown-linux-musl"
+};
+
 /// The binary under test.
 fn tare_bin() -> anyhow::Result<PathBuf> {
     let named = std::env::var_os("TARE_BIN").map(PathBuf::from);
@@ -86,13 +93,13 @@ fn tare_bin() -> anyhow::Result<PathBuf> {
 
 /// The agent that it carries, whose code boxes run: cargo builds it beside tare.
 fn agent_bin() -> anyhow::Result<PathBuf> {
-    const FILE: &str = "agent/x86_64-unknown-linux-musl/agent/tare-agent";
+    let file = format!("agent/{TARGET}/agent/tare-agent");
     let tare = tare_bin()?;
     let found = tare
         .ancestors()
-        .map(|folder| folder.join(FILE))
+        .map(|folder| folder.join(&file))
         .find(|file| file.is_file());
-    found.with_context(|| format!("no {FILE} near {}: build tare first", tare.display()))
+    found.with_context(|| format!("no {file} near {}: build tare first", tare.display()))
 }
 
 /// Compiles a C program to a static binary in `folder`.

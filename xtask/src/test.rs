@@ -111,13 +111,7 @@ fn threads() -> [String; 2] {
 }
 
 /// As 'make build' builds, so that nothing is compiled twice.
-const BUILD: [&str; 5] = [
-    "--workspace",
-    "--locked",
-    "--release",
-    "--target",
-    "x86_64-unknown-linux-musl",
-];
+const BUILD: [&str; 5] = ["--workspace", "--locked", "--release", "--target", crate::TARGET];
 
 /// How long each part took: until the next began, the last one until now.
 fn before(parts: &[Begun], now: Duration) -> Vec<(String, Duration)> {

@@ -5,7 +5,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The one architecture that images are taken for, as OCI names it.
-pub const ARCHITECTURE: &str = "amd64";
+pub const ARCHITECTURE: &str = if cfg!(target_arch = "aarch64") {
+    "arm64"
+} else {
+    "amd64"
+};
 pub const SYSTEM: &str = "linux";
 
 /// What an image says of how it is run: the part of OCI's configuration that boxes can follow.

@@ -1,6 +1,6 @@
 //! A small image in every form, in tests.
 
-use crate::{Digest, Store};
+use crate::{ARCHITECTURE, Digest, Store};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
@@ -86,12 +86,12 @@ pub fn blobs_of(kind: &str, layer: &[u8]) -> Blobs {
         all.push((digest, bytes));
         descriptor
     };
-    let config = put(kind, config("amd64", layer));
+    let config = put(kind, config(ARCHITECTURE, layer));
     let layer = put("application/vnd.oci.image.layer.v1.tar+gzip", gzip(layer));
     let kind = "application/vnd.oci.image.manifest.v1+json";
     let manifest = json!({"schemaVersion": 2, "mediaType": kind, "config": config, "layers": [layer]});
     let mut ours = put(kind, serde_json::to_vec(&manifest).unwrap());
-    ours["platform"] = json!({"os": "linux", "architecture": "amd64"});
+    ours["platform"] = json!({"os": "linux", "architecture": ARCHITECTURE});
     let mut other = ours.clone();
     other["digest"] = json!(Digest::of(b"arm"));
     other["platform"] = json!({"os": "linux", "architecture": "arm64"});

@@ -69,6 +69,18 @@ pub(crate) fn command(program: &OsStr, temporary: &Path) -> Command {
     command
 }
 
+/// Refuses a program that is not there, before minutes go into what it needs.
+pub(crate) fn find(program: &OsStr) -> Result<(), ImageError> {
+    let mut folders = std::env::split_paths(PATH);
+    if folders.any(|folder| folder.join(program).is_file()) {
+        return Ok(());
+    }
+    Err(ImageError::Start {
+        program: program.to_string_lossy().into_owned(),
+        source: io::ErrorKind::NotFound.into(),
+    })
+}
+
 impl Running {
     /// Starts a program; what it says on its standard error goes to a file.
     pub fn start(command: Command, output: &Path, time: Time) -> Result<Self, ImageError> {

@@ -16,7 +16,7 @@ impl Granted {
 
     /// Whether products and sums are fused into one rounding.
     pub fn fused(self) -> bool {
-        self.0 >= Isa::V3
+        ALWAYS_FUSED || self.0 >= Isa::V3
     }
 }
 
@@ -124,11 +124,18 @@ macro_rules! per_isa {
     };
 }
 
+/// Every arm64 has the instruction.
+const ALWAYS_FUSED: bool = cfg!(target_arch = "aarch64");
+
 /// `a * b + c`, in one rounding from AVX2 on, as gcc does it: this compiler never
 /// fuses by itself, and without the instruction it would call a slow routine.
 #[inline(always)]
 pub fn mul_add<const LANES: usize>(a: f64, b: f64, c: f64) -> f64 {
-    if LANES >= 4 { a.mul_add(b, c) } else { a * b + c }
+    if ALWAYS_FUSED || LANES >= 4 {
+        a.mul_add(b, c)
+    } else {
+        a * b + c
+    }
 }
 
 pub(crate) use per_isa;

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tare_host::places::MODULE_LIST;
@@ -22,7 +23,7 @@ const CLOCK_POLL: Duration = Duration::from_millis(20);
 
 /// Clock sources under which a guest's intervals are right. Others (such as
 /// refined-jiffies) run slow when the vCPUs are throttled.
-const GOOD_CLOCKS: [&str; 3] = ["tsc", "kvm-clock", "hpet"];
+const GOOD_CLOCKS: [&str; 4] = ["tsc", "kvm-clock", "hpet", "arch_sys_counter"];
 
 /// Waits until the guest has the clock that it will keep, and refuses one that
 /// cannot be trusted.
@@ -60,6 +61,19 @@ pub(super) fn set_clock(running: &mut dyn RunningBox) -> Result<(), BoxError> {
     Ok(())
 }
 
+/// Whether a kernel is not one for another CPU, by the headers of Linux's boot protocols (Documentation/arch/x86/boot.rst,
+/// Documentation/arch/arm64/booting.rst).
+fn is_for_this_cpu(kernel: &fs::File) -> bool {
+    let is_marked = |mark: &[u8], at: u64| {
+        let mut found = vec![0; mark.len()];
+        kernel.read_exact_at(&mut found, at).is_ok() && found == mark
+    };
+    match std::env::consts::ARCH {
+        "x86_64" => !is_marked(b"ARM\x64", 0x38),
+        _ => !is_marked(b"HdrS", 0x202),
+    }
+}
+
 /// A kernel and the modules to load in it.
 pub(super) struct Guest {
     pub kernel: PathBuf,
@@ -84,7 +98,7 @@ impl Guest {
             .collect();
         kernels.sort_by_key(|(release, _)| version_key(release));
         let usable = |(release, kernel): (String, PathBuf)| {
-            fs::File::open(&kernel).ok()?;
+            fs::File::open(&kernel).ok().filter(is_for_this_cpu)?;
             let modules = resolve(&Path::new("/lib/modules").join(&release), modules)?;
             Some(Self {
                 kernel,
@@ -110,7 +124,7 @@ impl Guest {
         Self::find(modules).map_err(|e| {
             Absent::new(
                 e.to_string(),
-                "install a kernel with its modules (Debian: apt-get install linux-image-cloud-amd64)",
+                "install a kernel with its modules (Debian: apt-get install linux-image-cloud-amd64 or, on arm64, linux-image-cloud-arm64)",
             )
         })
     }

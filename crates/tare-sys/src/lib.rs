@@ -568,11 +568,17 @@ pub fn keep_descriptors() {
     }
 }
 
+/// No other CPU has a time stamp counter.
+#[cfg(not(target_arch = "x86_64"))]
+pub const fn tsc_khz(_over: std::time::Duration) -> Option<u64> {
+    None
+}
+
 /// Frequency of the CPU's time stamp counter in kHz, measured against the
 /// monotonic clock over about this time; each end is bracketed by the counter,
-/// which over 20 ms leaves some parts in a million.
+/// which over 20 ms leaves some parts in a million. Only x86 has one.
 #[cfg(target_arch = "x86_64")]
-pub fn tsc_khz(over: std::time::Duration) -> u64 {
+pub fn tsc_khz(over: std::time::Duration) -> Option<u64> {
     use std::time::Instant;
     // The tightest of some readings: the counter just before and after a look at the clock.
     let reading = || {
@@ -592,7 +598,7 @@ pub fn tsc_khz(over: std::time::Duration) -> u64 {
     std::thread::sleep(over);
     let (last_ticks, last_at) = reading();
     let microseconds = last_at.duration_since(first_at).as_nanos() / 1000;
-    u64::try_from(u128::from(last_ticks.wrapping_sub(first_ticks)) * 1000 / microseconds.max(1)).unwrap_or(0)
+    u64::try_from(u128::from(last_ticks.wrapping_sub(first_ticks)) * 1000 / microseconds.max(1)).ok()
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -668,7 +674,7 @@ mod tests {
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn the_counter_ticks_alike_however_long_it_is_watched() {
-        let [short, long] = [10, 50].map(|ms| tsc_khz(std::time::Duration::from_millis(ms)));
+        let [short, long] = [10, 50].map(|ms| tsc_khz(std::time::Duration::from_millis(ms)).unwrap());
         assert!(
             short > 100_000 && short.abs_diff(long) * 1000 < long,
             "{short} {long}"

@@ -1,6 +1,6 @@
 //! What is wrong with an image of OCI's.
 
-use crate::Digest;
+use crate::{ARCHITECTURE, Digest};
 use std::io;
 
 /// What is wrong with an image of OCI's.
@@ -46,7 +46,8 @@ pub enum OciError {
     TooLarge(u64),
     /// Nothing for this system.
     #[error(
-        "it has no image for linux/amd64, only for {0}: choose another, or have it built for linux/amd64"
+        "it has no image for linux/{ours}, only for {0}: choose another, or have it built for linux/{ours}",
+        ours = ARCHITECTURE
     )]
     Platform(String),
     /// Several images.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fixture::{self, WorkFolder, blobs, gzip};
-use crate::{Config, Image, ImageError, OciError, UnpackError};
+use crate::{ARCHITECTURE, Config, Image, ImageError, OciError, UnpackError};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde_json::json;
 use std::fs;
@@ -64,7 +64,7 @@ fn one_tree_is_one_image_whatever_its_source() {
     assert_ne!(layout.manifest().digest, copied.manifest().digest);
     let archive = gzip(&packed(&site.at("layout")));
     let archive = from_archive(&store, "archive", "a.tar.gz", None, &archive[..]).unwrap();
-    let docker = saved(&plain, "amd64", &["a:1"]);
+    let docker = saved(&plain, ARCHITECTURE, &["a:1"]);
     let docker = from_archive(&store, "docker", "saved", Some("a:1"), &docker[..]).unwrap();
     assert_eq!(archive.manifest().digest, layout.manifest().digest);
     assert_eq!(docker.manifest().digest, layout.manifest().digest);
@@ -80,7 +80,7 @@ fn a_tar_archive_is_told_by_what_is_in_it() {
     let plain = site.tar(&[]);
     blobs(&plain).write(&site.at("layout"));
     let layout = from_oci_layout(&store, "layout", &site.at("layout"), None).unwrap();
-    let docker = gzip(&saved(&plain, "amd64", &["a:1"]));
+    let docker = gzip(&saved(&plain, ARCHITECTURE, &["a:1"]));
     for (name, tar) in [("oci", packed(&site.at("layout"))), ("docker", docker)] {
         let image = from_tar(&store, name, name, None, &tar[..]).unwrap();
         assert_eq!(image.manifest().digest, layout.manifest().digest, "{name}");
@@ -179,7 +179,7 @@ fn another_architecture_is_refused_with_what_there_is() {
 fn one_of_several_images_must_be_named() {
     let site = WorkFolder::new();
     let store = site.store();
-    let docker = saved(&site.tar(&[]), "amd64", &["a:1", "b:2"]);
+    let docker = saved(&site.tar(&[]), ARCHITECTURE, &["a:1", "b:2"]);
     let refuse = |name| {
         from_archive(&store, "a", "saved", name, &docker[..])
             .unwrap_err()

@@ -10,6 +10,7 @@ use super::options::Options;
 use super::probe::not_run;
 use keeper::Keeper;
 use std::collections::BTreeMap;
+use std::env::consts::ARCH;
 use std::ffi::OsString;
 use std::fs;
 use std::process::{Command, Stdio};
@@ -96,9 +97,11 @@ fn judge(host: &str, answer: &str) -> Result<PlatformVersion, Absent> {
         let reason = format!("the login shell on {host} prints more or less than expected");
         return unfit(reason, "let its start files print nothing without a terminal");
     };
-    if !(system.starts_with("Linux ") && system.ends_with(" x86_64")) {
-        let reason = format!("{host} is {system}");
-        return unfit(reason, "choose a host with Linux on x86_64");
+    // The agent that is sent there is this host's.
+    let is_fit = system.starts_with("Linux ") && system.split(' ').next_back() == Some(ARCH);
+    if !is_fit {
+        let reason = format!("{host} is {system}, and this host Linux on {ARCH}");
+        return unfit(reason, "choose a host with Linux on a CPU of this one's kind");
     }
     if user != "0" {
         let reason =
@@ -192,13 +195,13 @@ mod tests {
 
     #[test]
     fn a_host_that_will_not_do_is_told_with_the_fix() {
-        let version = judge("box", "Linux 6.1.0 x86_64\n0\n").unwrap();
-        assert_eq!(version.version, "Linux 6.1.0 x86_64");
+        let ours = format!("Linux 6.1.0 {ARCH}");
+        assert_eq!(judge("box", &format!("{ours}\n0\n")).unwrap().version, ours);
         for (answer, reason) in [
-            ("Linux 6.1.0 aarch64\n0\n", "aarch64"),
+            ("Linux 6.1.0 riscv64\n0\n", "riscv64"),
             ("FreeBSD 14 amd64\n0\n", "FreeBSD"),
-            ("Linux 6.1.0 x86_64\n1000\n", "without root"),
-            ("Welcome\nLinux 6.1.0 x86_64\n0\n", "prints more"),
+            (&format!("{ours}\n1000\n"), "without root"),
+            (&format!("Welcome\n{ours}\n0\n"), "prints more"),
             ("", "less than"),
         ] {
             assert!(

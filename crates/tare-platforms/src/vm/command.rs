@@ -150,13 +150,14 @@ const fn root_disk(storage: Option<Storage>) -> &'static str {
 /// matters to nothing that is emulated.
 pub(super) fn kernel_command_line(
     accelerator: Accelerator,
-    tsc_khz: u64,
+    tsc_khz: Option<u64>,
     spec: &BoxSpec,
     storage: Option<Storage>,
 ) -> String {
-    let clock = match accelerator {
-        Accelerator::Tcg => format!("tsc=reliable tsc_early_khz={tsc_khz} nokaslr "),
-        Accelerator::Kvm => String::new(),
+    let clock = match (accelerator, tsc_khz) {
+        (Accelerator::Tcg, Some(khz)) => format!("tsc=reliable tsc_early_khz={khz} nokaslr "),
+        (Accelerator::Tcg, None) => "nokaslr ".to_owned(),
+        (Accelerator::Kvm, _) => String::new(),
     };
     let agent = AgentStart {
         new_root: spec.holds_boxes,

@@ -9,6 +9,7 @@ use std::cell::OnceCell;
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tare_host::cgroup::Weight;
 use tare_host::net::Network;
@@ -33,6 +34,8 @@ const SHORT_OF: [&str; 4] = [
     "Resource temporarily unavailable",
     "No space left on device",
 ];
+
+static PROBING: Mutex<()> = Mutex::new(());
 
 /// What was found out about KVM, and for which boot and QEMU it holds.
 #[derive(Serialize, Deserialize)]
@@ -82,6 +85,8 @@ impl Vm {
         if let Err(e) = fs::OpenOptions::new().read(true).write(true).open("/dev/kvm") {
             return Err(format!("/dev/kvm cannot be used: {e}"));
         }
+        // Who asks at the same time waits for what the first finds out.
+        let _one_at_a_time = PROBING.lock().unwrap_or_else(PoisonError::into_inner);
         let file = self.cache.join(PROBE_FILE);
         let now = KvmProbe::now();
         let known = fs::read(&file)

@@ -63,7 +63,7 @@ pub(super) struct Vm {
     cache: PathBuf,
     /// Chosen when first needed.
     accelerator: Option<(Accelerator, String)>,
-    tsc_khz: OnceCell<u64>,
+    tsc_khz: OnceCell<Option<u64>>,
 }
 
 impl Vm {
@@ -93,7 +93,7 @@ impl Vm {
     }
 
     /// Frequency of the host's time stamp counter, measured once.
-    fn tsc_khz(&self) -> u64 {
+    fn tsc_khz(&self) -> Option<u64> {
         *self.tsc_khz.get_or_init(|| tare_sys::tsc_khz(TSC_WATCH))
     }
 

@@ -12,7 +12,7 @@ use super::maven;
 use crate::program::{self, Running, Time};
 use crate::store::{Filled, ROOTFS};
 use crate::unpack::{UnpackError, Unpacker};
-use crate::{Config, Image, ImageError, Store};
+use crate::{ARCHITECTURE, Config, Image, ImageError, Store};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -125,6 +125,7 @@ fn fill(
         let command = command(spec, mirror, programs.mmdebstrap, at, None);
         return run(store, command, output, at);
     }
+    program::find(programs.mmdebstrap)?;
     let archive = maven::archive(&spec.maven, programs.mvn, at, output, store)?;
     let command = command(spec, mirror, programs.mmdebstrap, at, Some(&archive));
     let left_out = run(store, command, output, at)?;
@@ -142,7 +143,8 @@ fn command(
     artifacts: Option<&Path>,
 ) -> Command {
     let mut command = program::command(mmdebstrap, at);
-    command.args(["--variant=minbase", "--format=tar", "--architectures=amd64"]);
+    command.args(["--variant=minbase", "--format=tar"]);
+    command.arg(format!("--architectures={ARCHITECTURE}"));
     if let Some(archive) = artifacts {
         command.arg(unpack_hook(archive));
     }

@@ -102,6 +102,21 @@ fn artifacts_are_unpacked_before_the_script_runs() {
 }
 
 #[test]
+fn artifacts_are_not_asked_for_where_no_image_can_be_made() {
+    let site = WorkFolder::new();
+    let log = site.at("log");
+    let program = program(&site, &format!("echo asked > {}", log.display()));
+    let programs = Programs {
+        mmdebstrap: "no-such-program".as_ref(),
+        mvn: program.as_os_str(),
+    };
+    let absent = build(&site.store(), &with_maven(), mirrors, programs);
+    let absent = absent.unwrap_err().to_string();
+    assert!(absent.contains("cannot run no-such-program"), "{absent}");
+    assert!(!log.exists());
+}
+
+#[test]
 fn maven_is_needed_by_images_with_artifacts_alone() {
     let site = WorkFolder::new();
     let store = site.store();
