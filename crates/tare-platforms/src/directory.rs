@@ -18,8 +18,8 @@ pub(super) struct BoxDirectory {
     /// The box's name, stem of the names of all its cgroups.
     pub name: String,
     pub path: PathBuf,
-    /// An empty folder that the engine makes elsewhere and may forget.
-    pub elsewhere: Option<PathBuf>,
+    /// Folders that the engine makes elsewhere, or mounts something on, and may forget.
+    pub elsewhere: Vec<PathBuf>,
     /// Whether the box has a user namespace.
     has_userns: bool,
     gone: bool,
@@ -43,7 +43,7 @@ impl BoxDirectory {
         Ok(Self {
             name: spec.name.clone(),
             path,
-            elsewhere: None,
+            elsewhere: Vec::new(),
             has_userns: false,
             gone: false,
         })
@@ -127,9 +127,8 @@ impl BoxDirectory {
         }
         cgroup::sweep(&self.name)?;
         let failed = |path: &Path| BoxError::host(format!("remove {}", path.display()));
-        remove::folder(&self.path).map_err(failed(&self.path))?;
-        if let Some(elsewhere) = self.elsewhere.as_ref().filter(|folder| folder.exists()) {
-            fs::remove_dir(elsewhere).map_err(failed(elsewhere))?;
+        for path in [&self.path].into_iter().chain(&self.elsewhere) {
+            remove::folder(path).map_err(failed(path))?;
         }
         self.gone = true;
         Ok(())

@@ -22,10 +22,12 @@ use std::time::Instant;
 use tare_host::cgroup::{Cgroup, Layout, Limits};
 use tare_host::net::Network;
 use tare_host::places::{BINARY, HELD_IMAGE, HIDDEN, WORK_FOLDER};
+use tare_host::remove;
 use tare_model::results::PlatformVersion;
 
-/// Where nspawn makes a folder per container that it does not always remove.
-const PROPAGATE: &str = "/run/systemd/nspawn/propagate";
+/// Where nspawn makes a folder per container that it does not always remove; on those of the second it mounts, since version 256, a
+/// file system of its own.
+const FOLDERS: [&str; 2] = ["/run/systemd/nspawn/propagate", "/run/systemd/nspawn/unix-export"];
 
 /// What it can be told.
 const SECURITY: Offer = Offer {
@@ -129,7 +131,7 @@ impl Platform for Nspawn {
         let shared = shared_binary(spec)?;
         let requested = Instant::now();
         let mut directory = BoxDirectory::make_apart(spec, Some(&self.0.security))?;
-        directory.elsewhere = Some(Path::new(PROPAGATE).join(&spec.name));
+        directory.elsewhere = FOLDERS.map(|folder| Path::new(folder).join(&spec.name)).into();
         let root = directory.shared_rootfs(spec, shared)?;
         // A root without it is refused as no system at all.
         make_folder(&root.path.join("usr"))?;
@@ -215,7 +217,8 @@ impl Platform for Nspawn {
     }
 
     fn sweep(&mut self, run: &str) -> Result<Vec<String>, BoxError> {
-        let entries = fs::read_dir(Path::new(PROPAGATE)).into_iter().flatten().flatten();
+        let entries = FOLDERS.iter().filter_map(|folder| fs::read_dir(folder).ok());
+        let entries = entries.flatten().flatten();
         let ours = entries.filter(|entry| {
             entry
                 .file_name()
@@ -225,7 +228,7 @@ impl Platform for Nspawn {
         ours.map(|entry| {
             let path = entry.path();
             let what = format!("folder {}", path.display());
-            fs::remove_dir(path)
+            remove::folder(&path)
                 .map(|()| what.clone())
                 .map_err(BoxError::host(format!("remove {what}")))
         })
