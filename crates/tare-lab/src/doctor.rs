@@ -2,9 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::io;
 use std::path::Path;
+use std::thread::ScopedJoinHandle;
 use std::time::Duration;
+use std::{io, panic, thread};
 use tare_host::host::{self, HostMeter};
 use tare_host::{build_id, program};
 use tare_image::Mirrors;
@@ -92,19 +93,33 @@ pub struct Noise {
 /// If the host's load cannot be read.
 pub fn examine(state: &Path) -> io::Result<Findings> {
     let facts = host::facts();
+    // Before the programs that are asked now use the CPUs.
+    let noise = noise(&facts)?;
+    let (platforms, images, evidence) = thread::scope(|scope| {
+        let real = REGISTRY.iter().filter(|entry| entry.real);
+        let platforms: Vec<_> = real.map(|entry| scope.spawn(|| platform(entry, state))).collect();
+        let images = scope.spawn(image_tools);
+        let evidence = scope.spawn(evidence);
+        (
+            platforms.into_iter().map(ended).collect(),
+            ended(images),
+            ended(evidence),
+        )
+    });
     Ok(Findings {
         tare: tare_model::VERSION,
         build: build_id::own(),
-        platforms: REGISTRY
-            .iter()
-            .filter(|e| e.real)
-            .map(|e| platform(e, state))
-            .collect(),
-        images: image_tools(),
-        evidence: evidence(),
-        noise: noise(&facts)?,
+        platforms,
+        images,
+        evidence,
+        noise,
         host: facts,
     })
+}
+
+/// What a thread found; its panic goes on here.
+fn ended<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
 }
 
 fn platform(entry: &tare_platforms::Entry, state: &Path) -> PlatformFinding {
@@ -192,7 +207,7 @@ fn plain(line: &str) -> String {
 pub fn load(look: Duration) -> io::Result<f64> {
     let meter = HostMeter::open()?;
     let before = meter.cpu_times()?;
-    std::thread::sleep(look);
+    thread::sleep(look);
     let after = meter.cpu_times()?;
     let busy_ns = after.busy_ns.saturating_sub(before.busy_ns);
     Ok(share(busy_ns, after.at.duration_since(before.at), meter.cpus()))
@@ -207,7 +222,7 @@ fn noise(facts: &HostFacts) -> io::Result<Vec<Noise>> {
     let meter = HostMeter::open()?;
     let before = meter.cpu_times()?;
     let swapped = meter.swapped_pages()?;
-    std::thread::sleep(LOOK);
+    thread::sleep(LOOK);
     let after = meter.cpu_times()?;
     let swapped = meter.swapped_pages()? - swapped;
     let wall = after.at.duration_since(before.at);

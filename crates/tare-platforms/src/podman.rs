@@ -8,7 +8,7 @@ use super::contract::{
 };
 use super::docker::{Docker, UNPROBED};
 use super::options::Options;
-use super::probe::{cgroups_usable, installed};
+use super::probe::{installed, limits_usable};
 use super::security::Offer;
 use super::service::Service;
 use std::fs;
@@ -17,9 +17,10 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+use tare_host::carry;
 use tare_host::cgroup::Layout;
 use tare_host::net::Network;
-use tare_host::program::version_of;
+use tare_host::program::{self, version_of};
 use tare_model::results::PlatformVersion;
 
 /// Where the service of the system listens, if it is on.
@@ -41,6 +42,22 @@ const SECURITY: Offer = Offer {
     pidns: true,
 };
 
+/// The same of an ordinary user's, whose boxes have root be that user: a namespace within that one would need more users than he has.
+const ROOTLESS: Offer = Offer {
+    userns: false,
+    ..SECURITY
+};
+
+/// Time for Podman to make his user namespace; on an emulated CPU it takes over ten seconds.
+const HELD_DEADLINE: Duration = Duration::from_secs(120);
+
+/// How his service makes cgroups: below that of tare. By itself it would ask his service manager, for some beside it.
+const BELOW: [&str; 2] = ["--cgroup-manager", "cgroupfs"];
+
+fn is_rootless() -> bool {
+    !rustix::process::geteuid().is_root()
+}
+
 pub(super) struct Podman {
     apart: Apart,
     folder: PathBuf,
@@ -55,7 +72,8 @@ struct Connected {
 
 impl Podman {
     pub(super) fn open(mut options: Options, state: &Path) -> Result<Self, String> {
-        let apart = Apart::by_engine(&mut options, &SECURITY)?;
+        let offer = if is_rootless() { &ROOTLESS } else { &SECURITY };
+        let apart = Apart::by_engine(&mut options, offer)?;
         options.none()?;
         Ok(Self {
             apart,
@@ -72,18 +90,19 @@ impl Podman {
     }
 
     fn connect(&self) -> Result<Connected, BoxError> {
-        if UnixStream::connect(SOCKET).is_ok() {
+        if !is_rootless() && UnixStream::connect(SOCKET).is_ok() {
             // Where the folder is, a sweep asks for boxes.
             fs::create_dir_all(&self.folder)
                 .map_err(BoxError::host("make the folder of the Podman service"))?;
             return Ok(Connected {
-                docker: Docker::at("podman", format!("unix://{SOCKET}"), self.apart),
+                docker: Docker::on("podman", format!("unix://{SOCKET}"), self.apart),
                 _service: None,
             });
         }
         let (service, socket) = Self::start(&self.folder)?;
         Ok(Connected {
-            docker: Docker::at("podman", format!("unix://{}", socket.display()), self.apart),
+            docker: Docker::on("podman", format!("unix://{}", socket.display()), self.apart)
+                .within(is_rootless()),
             _service: Some(service),
         })
     }
@@ -111,6 +130,12 @@ impl Podman {
         if Layout::detect().is_ok_and(|layout| layout.unified_beside_v1().is_some()) {
             command.args(["--runtime", "runc"]);
         }
+        if is_rootless() {
+            // Makes the process that holds the user namespace: the service that made it would outlive tare.
+            let held = program::output(Command::new("podman").arg("info"), HELD_DEADLINE);
+            held.map_err(BoxError::host("ask Podman for its state"))?;
+            command.args(BELOW);
+        }
         command
             .args(["system", "service", "--time=0"])
             .arg(format!("unix://{}", socket.display()));
@@ -121,30 +146,57 @@ impl Podman {
 
 /// The address of the service of the system, or of one of our own with its files in this folder.
 pub(super) fn socket(folder: &Path) -> Result<(String, Option<Service>), Absent> {
-    if UnixStream::connect(SOCKET).is_ok() {
+    if !is_rootless() && UnixStream::connect(SOCKET).is_ok() {
         return Ok((format!("unix://{SOCKET}"), None));
     }
     installed("podman", "install it (Debian: apt-get install podman)")?;
-    if !is_usable() {
-        return Err(Absent::new(
-            "Podman's service does not run, and tare starts one as root only",
-            format!(
-                "run tare as root, or start it, so that it listens on {SOCKET}: sudo systemctl start podman.socket"
-            ),
-        ));
-    }
+    may_map_users()?;
     let unusable = |e: BoxError| Absent::new(e.to_string(), "see whether 'podman images' works");
     let (service, socket) = Podman::start(folder).map_err(unusable)?;
     Ok((format!("unix://{}", socket.display()), Some(service)))
 }
 
-/// Whether boxes may have been made by it. Without root none is ever made, and its service
-/// would start processes in a user namespace that outlive it. One that could not be asked
-/// for its version is not missing.
+/// Whether boxes may have been made by it. One that could not be asked for its version is not missing.
 fn is_usable() -> bool {
-    let root = rustix::process::geteuid().is_root();
-    let asked = root.then(|| version_of("podman", "--version"));
+    let asked = may_map_users().ok().map(|()| version_of("podman", "--version"));
     asked.is_some_and(|asked| !asked.is_err_and(|e| e.kind() == io::ErrorKind::NotFound))
+}
+
+/// Whether this user has others to give to the files and processes of containers; root needs none.
+fn may_map_users() -> Result<(), Absent> {
+    if !is_rootless() {
+        return Ok(());
+    }
+    if carry::find_program("newuidmap").is_err() {
+        return Err(Absent::new(
+            "no newuidmap on PATH, without which Podman makes no container for an ordinary user",
+            "install it (Debian: apt-get install uidmap), or run tare as root",
+        ));
+    }
+    let user = rustix::process::geteuid().as_raw().to_string();
+    let names = [user_name(&user).unwrap_or_default(), user];
+    let has_some = |file: &str| {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        text.lines().any(|line| {
+            let owner = line.split(':').next().unwrap_or_default();
+            !owner.is_empty() && names.iter().any(|name| name == owner)
+        })
+    };
+    if ["/etc/subuid", "/etc/subgid"].into_iter().all(has_some) {
+        return Ok(());
+    }
+    Err(Absent::new(
+        "this user has no others to give to containers in /etc/subuid and /etc/subgid",
+        "sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 $USER, or run tare as root",
+    ))
+}
+
+/// The name of a user by the file of users.
+fn user_name(number: &str) -> Option<String> {
+    let text = fs::read_to_string("/etc/passwd").ok()?;
+    let mut users = text.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let found = users.find(|fields| fields.get(2) == Some(&number))?;
+    Some((*found.first()?).to_owned())
 }
 
 /// Whether there are users that Podman may give to containers: unlike other engines it
@@ -164,13 +216,24 @@ fn users_to_give() -> Result<(), Absent> {
 
 impl Platform for Podman {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
-        cgroups_usable()?;
+        limits_usable()?;
         installed("podman", "install it (Debian: apt-get install podman)")?;
+        may_map_users()?;
+        if is_rootless() && !matches!(self.apart.network, Network::None | Network::Host) {
+            return Err(Absent::new(
+                "the network of an ordinary user's Podman cannot be reached from the host",
+                "omit network, choose network=host, or run tare as root",
+            ));
+        }
         if self.apart.security.has_userns() {
             users_to_give()?;
         }
         let unusable = |e: BoxError| Absent::new(e.to_string(), "see whether 'podman run' works");
-        self.docker().map_err(unusable)?.probe()
+        let mut version = self.docker().map_err(unusable)?.probe()?;
+        version
+            .details
+            .extend(is_rootless().then(|| ("rootless".to_owned(), "on".to_owned())));
+        Ok(version)
     }
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {

@@ -2,7 +2,7 @@
 
 use super::contract::Absent;
 use std::io;
-use tare_host::cgroup::{self, Layout};
+use tare_host::cgroup::{self, CgroupError, Layout};
 use tare_host::program::{is_shortage, version_of};
 
 /// Version of an engine's program, or that it is missing and the fix.
@@ -38,13 +38,21 @@ pub(super) fn cgroups_usable() -> Result<Layout, Absent> {
 /// version 2 that was delegated to this user.
 pub(super) fn limits_usable() -> Result<Layout, Absent> {
     match Layout::detect() {
+        // One that others share is not to be emptied of them.
+        Ok(Layout::V2(_)) if !rustix::process::geteuid().is_root() && cgroup::lacks_own() => {
+            Err(Absent::new(
+                "not root, and no service manager of this user hands out a cgroup",
+                "log in as this user (by ssh or a terminal, not by su), or run tare as root",
+            ))
+        }
         Ok(layout @ Layout::V2(_)) if !rustix::process::geteuid().is_root() => {
-            cgroup::stay_below_own().map(|()| layout).map_err(|e| {
+            let short = |e: CgroupError| {
                 Absent::new(
-                    format!("not root, and no cgroup is delegated to this user: {e}"),
-                    "run tare as root, or in a cgroup of your own: systemd-run --user --scope -p Delegate=yes tare ...",
+                    format!("not root, and the cgroup of this user does not do: {e}"),
+                    "run tare as root",
                 )
-            })
+            };
+            cgroup::stay_below_own().map(|()| layout).map_err(short)
         }
         _ => cgroups_usable(),
     }

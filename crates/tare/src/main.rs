@@ -11,6 +11,7 @@ mod files;
 mod misplaced;
 mod out;
 mod progress;
+mod scope;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
+    scope::enter(&command);
     precautions::outside()?;
     match command {
         Command::Doctor(args) => cmd::doctor::run(&args),

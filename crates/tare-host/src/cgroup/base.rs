@@ -3,8 +3,8 @@
 //! limits would not hold for it, nor would it end with the outer one. And a user who
 //! is not root may make them only below the one that was delegated to him.
 
-use super::{Cgroup, CgroupError, Layout, UNIFIED, v2};
-use rustix::fs::{Access, access};
+use super::{Cgroup, CgroupError, Layout, UNIFIED, processes_in, v2};
+use rustix::fs::{Access, access, getxattr};
 use std::sync::OnceLock;
 
 /// The cgroup that this process was in when it was told to stay below it.
@@ -22,13 +22,35 @@ pub fn stay_below_own() -> Result<(), CgroupError> {
     let own = OWN.get_or_init(|| own(&layout));
     match layout {
         Layout::V1(_) => Ok(()),
-        Layout::V2(_) => v2::delegate(&own.folder(UNIFIED)),
+        Layout::V2(_) => {
+            let folder = own.folder(UNIFIED);
+            v2::delegate(&folder)?;
+            v2::has_limits(&folder)
+        }
     }
 }
 
+/// Whether this process is in a cgroup of version 2 that was not handed to its user: he may not make others in it, or
+/// others run in it, whom that would move. A service manager marks what it hands out (systemd.resource-control(5), since 251).
+pub fn lacks_own() -> bool {
+    let Ok(layout @ Layout::V2(_)) = Layout::detect() else {
+        return false;
+    };
+    let folder = own(&layout).folder(UNIFIED);
+    let is_ours = access(folder.join("cgroup.subtree_control"), Access::WRITE_OK).is_ok();
+    let mut mark = [0; 2];
+    let is_marked =
+        getxattr(&folder, c"user.delegate", &mut mark).is_ok_and(|length| mark[..length] == *b"1");
+    // None but this one, which may be in the leaf by now.
+    let is_alone = || processes_in(&folder).iter().all(|pid| *pid == std::process::id());
+    !(is_ours && (is_marked || is_alone()))
+}
+
+/// The cgroup that this process is in, or that of which it is in the leaf.
 fn own(layout: &Layout) -> Cgroup {
     let top = Cgroup::top(layout);
-    let mut own = Cgroup::of_process(layout, std::process::id()).unwrap_or_else(|_| top.clone());
+    let own = Cgroup::of_process(layout, std::process::id()).map(|own| own.whole(v2::LEAF));
+    let mut own = own.unwrap_or_else(|_| top.clone());
     for (controller, mount) in top.folders {
         let folder = own.folders.entry(controller).or_insert_with(|| mount.clone());
         // A container's runtime may have mounted this cgroup alone, as if it were the top.

@@ -4,12 +4,16 @@ use super::{
     Cgroup, CgroupError, Limits, Meter, Usage, adopt, cpu_list, keyed, make, open, pread, processes_in, read,
     write,
 };
+use rustix::io::Errno;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Processes of a cgroup that hands controllers down are kept in this one below it.
-const LEAF: &str = "tare-own";
+pub(super) const LEAF: &str = "tare-own";
+
+/// Time for all processes of a cgroup to be moved.
+const VACATED: Duration = Duration::from_secs(2);
 
 /// What limits need.
 const CONTROLLERS: [&str; 4] = ["cpu", "cpuset", "memory", "pids"];
@@ -28,22 +32,47 @@ pub(super) fn delegate(folder: &Path) -> Result<(), CgroupError> {
     if wish.is_empty() {
         return Ok(());
     }
-    // All at once: those that could be enabled beside processes would bar the others.
-    match write(&file, wish.trim_end()) {
-        Err(CgroupError::File { source, .. }) if source.kind() == io::ErrorKind::ResourceBusy => {
-            vacate(folder)?;
-            write(&file, wish.trim_end())
+    let deadline = Instant::now() + VACATED;
+    loop {
+        // All at once: those that could be enabled beside processes would bar the others.
+        match write(&file, wish.trim_end()) {
+            Err(CgroupError::File { source, .. })
+                if source.kind() == io::ErrorKind::ResourceBusy && Instant::now() < deadline =>
+            {
+                vacate(folder)?;
+            }
+            done => return done,
         }
-        done => done,
     }
 }
 
+/// Whether what is below a cgroup can have a limit of CPU time and one of memory. Sets of CPUs are handed to root's services alone, unless
+/// somebody says otherwise.
+pub(super) fn has_limits(folder: &Path) -> Result<(), CgroupError> {
+    let enabled = read(&folder.join("cgroup.subtree_control"))?;
+    let missing = ["cpu", "memory"]
+        .into_iter()
+        .find(|controller| enabled.split_whitespace().all(|e| e != *controller));
+    match missing {
+        Some(controller) => Err(CgroupError::NoController {
+            folder: folder.to_owned(),
+            controller,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Moves the processes of a cgroup to its leaf. Those that they start meanwhile stay behind, and some may end.
 fn vacate(folder: &Path) -> Result<(), CgroupError> {
     let leaf = folder.join(LEAF);
     make(&leaf)?;
+    let is_gone = |source: &io::Error| source.raw_os_error() == Some(Errno::SRCH.raw_os_error());
     processes_in(folder)
         .into_iter()
-        .try_for_each(|pid| adopt(&leaf, pid))
+        .try_for_each(|pid| match adopt(&leaf, pid) {
+            Err(CgroupError::File { source, .. }) if is_gone(&source) => Ok(()),
+            moved => moved,
+        })
 }
 
 pub(super) fn apply(cgroup: &Cgroup, limits: &Limits) -> Result<(), CgroupError> {

@@ -45,6 +45,8 @@ pub(super) fn body(
         runtime,
         cgroup_parent: around.map(|path| path.display().to_string()),
         auto_remove: Some(true),
+        // The agent is the first process, whatever the daemon's configuration says.
+        init: Some(false),
         ..HostConfig::default()
     };
     apply(&apart.security, &mut host_config);
@@ -83,10 +85,10 @@ pub(super) fn body(
     }
 }
 
-/// A cgroup of the box's own for that of the container, if the box is to have more weight
+/// A cgroup of the box's own for that of the container, if it must have one or the box is to have more weight
 /// than others: within the engine's cgroup a container's counts against other containers alone.
-pub(super) fn around(spec: &BoxSpec) -> Result<Option<PathBuf>, BoxError> {
-    if spec.weight == Weight::Usual {
+pub(super) fn around(spec: &BoxSpec, always: bool) -> Result<Option<PathBuf>, BoxError> {
+    if !always && spec.weight == Weight::Usual {
         return Ok(None);
     }
     let layout = Layout::detect()?;

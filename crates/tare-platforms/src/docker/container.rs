@@ -7,11 +7,12 @@ use super::engine::Engine;
 use crate::link::Link;
 use bollard::models::NetworkSettings;
 use bollard::query_parameters as query;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-use tare_host::cgroup::{Cgroup, Layout, Meter};
+use tare_host::cgroup::{Cgroup, CgroupError, Layout, Meter};
 use tare_host::control_cpu;
 use tare_host::net::HostReach;
 use tare_host::net::Network;
@@ -75,9 +76,7 @@ impl DockerBox {
         if let Some(pid) = self.find_pid() {
             // The engine's daemon and shim take some 400 us for a message and its answer.
             link.shorten(pid, control_cpu::cpu(), ANSWER_DEADLINE)?;
-            self.cgroup = Layout::detect()
-                .and_then(|layout| Cgroup::of_process(&layout, pid))
-                .ok();
+            self.cgroup = self.cgroup_of(pid);
         }
         if !around.is_none_or(|around| self.is_within(around)) {
             return Err(self.lacks("cgroup within the one that was made for it"));
@@ -97,6 +96,28 @@ impl DockerBox {
             }
         }
         Ok(())
+    }
+
+    /// Freezes its cgroup or lets it go on. Not so where that is not known, or is root's and this user is not, who may ask the engine.
+    fn is_frozen_by_us(&self, frozen: bool) -> Result<bool, BoxError> {
+        match self.cgroup.as_ref().map(|cgroup| cgroup.freeze(frozen)) {
+            Some(Err(CgroupError::File { source, .. }))
+                if source.kind() == io::ErrorKind::PermissionDenied =>
+            {
+                Ok(false)
+            }
+            Some(done) => Ok(done.map(|()| true)?),
+            None => Ok(false),
+        }
+    }
+
+    /// The cgroup of a process that bears the container's id in its path. One that does not is of another kernel, that of an engine in a
+    /// machine, and a stranger has its number here.
+    fn cgroup_of(&self, pid: u32) -> Option<Cgroup> {
+        let layout = Layout::detect().ok()?;
+        let found = Cgroup::of_process(&layout, pid).ok()?;
+        let path = found.path(&layout);
+        path.to_str()?.contains(&*self.id).then_some(found)
     }
 
     fn is_within(&self, around: &Path) -> bool {
@@ -228,16 +249,16 @@ impl RunningBox for DockerBox {
     /// By the freezer itself, where the container's cgroup is known: the engine takes
     /// some 10 ms for what the kernel does in 0.2.
     fn pause(&mut self) -> Result<(), BoxError> {
-        match &self.cgroup {
-            Some(cgroup) => Ok(cgroup.freeze(true)?),
-            None => self.freeze(),
+        match self.is_frozen_by_us(true)? {
+            true => Ok(()),
+            false => self.freeze(),
         }
     }
 
     fn resume(&mut self) -> Result<(), BoxError> {
-        match &self.cgroup {
-            Some(cgroup) => Ok(cgroup.freeze(false)?),
-            None => self.thaw(),
+        match self.is_frozen_by_us(false)? {
+            true => Ok(()),
+            false => self.thaw(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::super::contract::{Absent, BoxError, END_DEADLINE};
 use super::super::probe::installed;
+use super::address::Address;
 use super::daemon::Daemon;
 use bollard::query_parameters as query;
 use std::future::Future;
@@ -204,10 +205,14 @@ pub(super) fn refused(engine: &'static str, error: &bollard::errors::Error) -> B
 }
 
 /// Whether the engine's socket is there and open to us, and if not, what to do.
-pub(super) fn reachable(address: &str) -> Result<(), Absent> {
-    let Some(path) = address.strip_prefix("unix://") else {
+pub(super) fn reachable(address: &Address) -> Result<(), Absent> {
+    let Some(path) = address.url.strip_prefix("unix://") else {
+        let by = address.by.as_deref().unwrap_or("its address");
         return Err(Absent::new(
-            format!("DOCKER_HOST is '{address}', which is not a local socket"),
+            format!(
+                "the Docker engine is at '{}' by {by}, which is not a local socket",
+                address.url
+            ),
             "name a unix:// socket of an engine on this host: export DOCKER_HOST=unix:///var/run/docker.sock",
         ));
     };
@@ -221,7 +226,7 @@ pub(super) fn reachable(address: &str) -> Result<(), Absent> {
             io::ErrorKind::ConnectionRefused => {
                 Absent::new(format!("the Docker engine does not answer on {path}"), START)
             }
-            _ => Absent::new(format!("no Docker engine: {path}: {e}"), without_socket()),
+            _ => Absent::new(format!("no Docker engine: {path}: {e}"), without_socket(address)),
         })
 }
 
@@ -229,9 +234,11 @@ pub(super) fn reachable(address: &str) -> Result<(), Absent> {
 const START: &str = "start it: sudo systemctl start docker";
 
 /// What to do where there is no socket: it ends with a command.
-fn without_socket() -> &'static str {
-    if std::env::var_os("DOCKER_HOST").is_some_and(|host| !host.is_empty()) {
+fn without_socket(address: &Address) -> &'static str {
+    if address.by.as_deref() == Some("DOCKER_HOST") {
         "DOCKER_HOST names this socket; use the usual one: unset DOCKER_HOST"
+    } else if address.by.is_some() {
+        "docker's context names this socket; use the usual one: docker context use default"
     } else if installed("dockerd", "").is_err() {
         "install and start it (Debian): sudo apt-get install docker.io"
     } else if Path::new("/run/systemd/system").exists() {

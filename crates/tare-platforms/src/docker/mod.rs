@@ -1,6 +1,7 @@
 //! Docker containers, by the engine's API on its local socket.
 
 mod able;
+mod address;
 mod attach;
 mod body;
 mod container;
@@ -19,6 +20,7 @@ use super::probe::installed;
 use super::security::Offer;
 use super::storage::Work;
 use able::{has_bridge, knows, supports_weight};
+use address::{Address, address};
 use body::{add_work, around, body, hold};
 use bollard::query_parameters as query;
 use container::DockerBox;
@@ -38,8 +40,6 @@ const LABEL: &str = "tare.run";
 pub(super) const UNPROBED: &str = "its engine was not queried";
 /// In the names of runtimes that are sandboxes with a kernel.
 const SANDBOXES: [&str; 3] = ["runsc", "gvisor", "kata"];
-/// Where the engine listens unless `DOCKER_HOST` says otherwise.
-const SOCKET: &str = "unix:///var/run/docker.sock";
 
 /// What its engine can be told. Whether a container has a user namespace is decided for all
 /// of Docker's containers at once, by the daemon's configuration.
@@ -55,12 +55,14 @@ pub(super) struct Docker {
     /// What it is called in messages.
     name: &'static str,
     /// Its socket, `unix://PATH`.
-    address: String,
+    address: Address,
     /// The OCI runtime to ask for; absent: the engine's own choice.
     runtime: Option<String>,
     /// By its name an engine of our own has its folder.
     cache: PathBuf,
     apart: Apart,
+    /// Whether its containers always stand in a cgroup of tare's: a user's Podman gives those in none no limits, and says nothing.
+    is_within: bool,
     /// Why its containers cannot stand in a cgroup of tare's.
     weight: Support,
     engine: Option<Rc<Engine>>,
@@ -79,14 +81,29 @@ impl Docker {
         })
     }
 
-    /// The engine of this name on this socket.
-    pub(super) fn at(name: &'static str, address: String, apart: Apart) -> Self {
+    /// The engine of this name on this socket, `unix://PATH`.
+    pub(super) fn on(name: &'static str, socket: String, apart: Apart) -> Self {
+        let address = Address {
+            url: socket,
+            by: None,
+        };
+        Self::at(name, address, apart)
+    }
+
+    /// The same, with all containers in cgroups of tare's.
+    #[must_use]
+    pub(super) fn within(self, is_within: bool) -> Self {
+        Self { is_within, ..self }
+    }
+
+    fn at(name: &'static str, address: Address, apart: Apart) -> Self {
         Self {
             name,
             address,
             runtime: None,
             cache: PathBuf::new(),
             apart,
+            is_within: false,
             weight: Err(UNPROBED),
             engine: None,
         }
@@ -107,7 +124,7 @@ impl Docker {
         let engine = if daemon::is_wanted() && reachable(&self.address).is_err() {
             daemon::start(&self.cache)?
         } else {
-            Engine::connect(self.name, &self.address, None)?
+            Engine::connect(self.name, &self.address.url, None)?
         };
         let engine = Rc::new(engine);
         self.engine = Some(Rc::clone(&engine));
@@ -115,16 +132,10 @@ impl Docker {
     }
 }
 
-/// Where this host's engine listens.
-fn address() -> String {
-    let address = std::env::var("DOCKER_HOST").ok().filter(|host| !host.is_empty());
-    address.unwrap_or_else(|| SOCKET.to_owned())
-}
-
 /// The address of this host's engine, if it answers.
 pub(super) fn socket() -> Result<String, Absent> {
     let address = address();
-    reachable(&address).map(|()| address)
+    reachable(&address).map(|()| address.url)
 }
 
 impl Platform for Docker {
@@ -167,7 +178,7 @@ impl Platform for Docker {
         // The image is made once: it is no part of a box's start-up.
         let requested = Instant::now();
         let directory = BoxDirectory::make(spec)?;
-        let around = around(spec)?;
+        let around = around(spec, self.is_within)?;
         let options = query::CreateContainerOptionsBuilder::new()
             .name(&spec.name)
             .build();

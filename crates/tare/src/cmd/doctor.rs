@@ -61,7 +61,8 @@ fn text(findings: &Findings) -> String {
     for found in alike(&findings.platforms) {
         platforms(&mut text, &found, width);
     }
-    if !rustix::process::geteuid().is_root() {
+    let any = findings.platforms.iter().any(|platform| platform.ready.is_some());
+    if !any && !rustix::process::geteuid().is_root() {
         text += &out::wrapped("", 2, WITHOUT_ROOT);
     }
     text += "\nImages\n";
