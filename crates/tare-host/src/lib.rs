@@ -12,6 +12,7 @@ pub mod net;
 pub mod owner;
 pub mod program;
 pub mod remove;
+pub mod scope;
 pub mod settings;
 
 // What is the same in boxes, handed on to those who deal with both.

@@ -11,13 +11,12 @@ mod files;
 mod misplaced;
 mod out;
 mod progress;
-mod scope;
 
 use args::{Cli, Command};
 use clap::Parser;
 use clap::error::ErrorKind;
 use std::process::ExitCode;
-use tare_host::precautions;
+use tare_host::{precautions, scope};
 use tare_platforms::agent_file;
 
 /// musl's allocator maps and unmaps memory again and again.
@@ -41,7 +40,9 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
-    scope::enter(&command);
+    if makes_boxes(&command) {
+        scope::enter();
+    }
     precautions::outside()?;
     match command {
         Command::Doctor(args) => cmd::doctor::run(&args),
@@ -72,6 +73,22 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Man { subcommand } => cmd::manual::man(subcommand.as_deref()),
         Command::RunHold { platform, state } => cmd::check::hold(&platform, &state),
     }
+}
+
+const fn makes_boxes(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Doctor(_)
+            | Command::Pilot(_)
+            | Command::Plan(_)
+            | Command::Run(_)
+            | Command::Why(_)
+            | Command::Tune(_)
+            | Command::Check(_)
+            | Command::Density(_)
+            | Command::Selftest(_)
+            | Command::Workloads(_)
+    )
 }
 
 /// Names the arguments that are no text, as far as they can be printed.
