@@ -76,15 +76,14 @@ fn all_run_though_some_fail_and_the_counts_come_at_the_end() {
         "\nin {} with -Z unstable-options --report-time --show-output 1\n",
         folder.join("x").display()
     );
-    let clippy = format!(
-        "\nfailed:\n  cargo clippy --all-targets --workspace --locked --release --target {}-",
+    let failed = format!(
+        "\nfailed:\n  cargo clippy --all-targets --workspace --locked --release --target {}-unknown-linux-musl -- -D warnings\n  x a slow\n  x c: signal: 11",
         std::env::consts::ARCH
     );
     for words in [
         started.as_str(),
         "\n2 passed, 3 failed\n",
-        clippy.as_str(),
-        "-unknown-linux-musl -- -D warnings\n  x a slow\n  x c: signal: 11",
+        failed.as_str(),
         " s  setup\n",
         "\nslowest tests:\n      2.0 s  x a slow\n      0.1 s  x a quick\n",
     ] {

@@ -88,10 +88,13 @@ pub(crate) fn all(study: &Study, trials: &Trials, comparisons: &[Comparison]) ->
 /// What one comparison is held against: that of the other workload in a box of the same kind. Where each workload has a
 /// size of its own, as one large box and many small ones, it is that of the other size.
 fn other<'a>(first: &Comparison, of: &[&Comparison], against: &[&'a Comparison]) -> Option<&'a Comparison> {
-    let where_it_is = |c: &Comparison| (c.cell.kind.platform.clone(), c.cell.kind.provisioning);
-    let here = |c: &&&Comparison| where_it_is(c) == where_it_is(first);
+    let kind = &first.cell.kind;
+    let here = |c: &&&Comparison| {
+        let other = &c.cell.kind;
+        (&other.platform, other.provisioning) == (&kind.platform, kind.provisioning)
+    };
     let others: Vec<&Comparison> = against.iter().filter(here).copied().collect();
-    let same = others.iter().find(|c| c.cell.kind == first.cell.kind);
+    let same = others.iter().find(|c| c.cell.kind == *kind);
     match (same, &others[..]) {
         (None, [only]) if of.iter().filter(here).count() == 1 => Some(only),
         _ => same.copied(),

@@ -3,7 +3,7 @@
 //! limits would not hold for it, nor would it end with the outer one. And a user who
 //! is not root may make them only below the one that was delegated to him.
 
-use super::{Cgroup, CgroupError, Layout, UNIFIED, processes_in, read, v2};
+use super::{Cgroup, CgroupError, Layout, UNIFIED, processes_in, v2};
 use rustix::fs::{Access, access, getxattr};
 use std::sync::OnceLock;
 
@@ -76,14 +76,10 @@ pub fn supports_weight() -> Result<(), &'static str> {
 
 /// Whether cgroups that this process makes can have sets of CPUs, which systemd hands to root's services alone unless told otherwise.
 pub fn has_cpu_sets() -> bool {
-    let has_controller = |layout: Layout| match layout {
+    Layout::detect().is_ok_and(|layout| match layout {
         Layout::V1(_) => true,
-        Layout::V2(_) => {
-            let file = base(&layout).folder(UNIFIED).join("cgroup.controllers");
-            read(&file).is_ok_and(|there| there.split_whitespace().any(|c| c == "cpuset"))
-        }
-    };
-    Layout::detect().is_ok_and(has_controller)
+        Layout::V2(_) => v2::has_cpu_sets(&base(&layout).folder(UNIFIED)),
+    })
 }
 
 /// Whether what is mounted is the host's own top, and not the cgroup of a container that looks

@@ -23,7 +23,6 @@ const CONTROLLERS: [&str; 4] = ["cpu", "cpuset", "memory", "pids"];
 pub(super) fn delegate(folder: &Path) -> Result<(), CgroupError> {
     let file = folder.join("cgroup.subtree_control");
     let (enabled, there) = (read(&file)?, read(&folder.join("cgroup.controllers"))?);
-    let is_in = |list: &str, controller: &str| list.split_whitespace().any(|c| c == controller);
     let wish: String = CONTROLLERS
         .into_iter()
         .filter(|controller| is_in(&there, controller) && !is_in(&enabled, controller))
@@ -46,13 +45,20 @@ pub(super) fn delegate(folder: &Path) -> Result<(), CgroupError> {
     }
 }
 
-/// Whether what is below a cgroup can have a limit of CPU time and one of memory. Sets of CPUs are handed to root's services alone, unless
-/// somebody says otherwise.
+/// Whether a list of controllers has this one.
+fn is_in(list: &str, controller: &str) -> bool {
+    list.split_whitespace().any(|c| c == controller)
+}
+
+/// Whether a cgroup was handed sets of CPUs.
+pub(super) fn has_cpu_sets(folder: &Path) -> bool {
+    read(&folder.join("cgroup.controllers")).is_ok_and(|there| is_in(&there, "cpuset"))
+}
+
+/// Whether what is below a cgroup can have a limit of CPU time and one of memory.
 pub(super) fn has_limits(folder: &Path) -> Result<(), CgroupError> {
     let enabled = read(&folder.join("cgroup.subtree_control"))?;
-    let missing = ["cpu", "memory"]
-        .into_iter()
-        .find(|controller| enabled.split_whitespace().all(|e| e != *controller));
+    let missing = ["cpu", "memory"].into_iter().find(|c| !is_in(&enabled, c));
     match missing {
         Some(controller) => Err(CgroupError::NoController {
             folder: folder.to_owned(),

@@ -1,10 +1,10 @@
 //! Where the engine listens that `docker` itself would use: `DOCKER_HOST`, else the context in use (docs.docker.com, "Docker contexts").
 
 use serde::Deserialize;
-use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use tare_image::Digest;
 
 /// Where it listens unless something says otherwise.
 const SOCKET: &str = "unix:///var/run/docker.sock";
@@ -80,13 +80,14 @@ fn current(folder: &Path) -> Option<String> {
     serde_json::from_slice::<Config>(&text).ok()?.current_context
 }
 
-/// A context lies in a folder named by the digest of its name.
+/// The folder of a context, which is named by the digest of its name.
+fn metadata(folder: &Path, context: &str) -> PathBuf {
+    let digest = Digest::of(context.as_bytes());
+    folder.join("contexts/meta").join(digest.hex())
+}
+
 fn host(folder: &Path, context: &str) -> Option<String> {
-    let digest: String = Sha256::digest(context)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
-    let text = fs::read(folder.join("contexts/meta").join(digest).join("meta.json")).ok()?;
+    let text = fs::read(metadata(folder, context).join("meta.json")).ok()?;
     let context: Context = serde_json::from_slice(&text).ok()?;
     Some(context.endpoints.docker.host)
 }
@@ -111,8 +112,7 @@ mod tests {
         let folder = folder.path();
         let usual = (SOCKET.to_owned(), None);
         assert_eq!(found(&[], folder), usual);
-        let digest: String = Sha256::digest("far").iter().map(|b| format!("{b:02x}")).collect();
-        let far = folder.join("contexts/meta").join(digest);
+        let far = metadata(folder, "far");
         fs::create_dir_all(&far).unwrap();
         let meta =
             r#"{"Name":"far","Metadata":{},"Endpoints":{"docker":{"Host":"ssh://x","SkipTLSVerify":false}}}"#;

@@ -98,8 +98,9 @@ impl DockerBox {
         Ok(())
     }
 
-    /// Freezes its cgroup or lets it go on. Not so where that is not known, or is root's and this user is not, who may ask the engine.
-    fn is_frozen_by_us(&self, frozen: bool) -> Result<bool, BoxError> {
+    /// Freezes its cgroup or lets it go on, and tells whether that could be: not where it is not known, or is root's and this user is
+    /// not, who may ask the engine.
+    fn set_frozen(&self, frozen: bool) -> Result<bool, BoxError> {
         match self.cgroup.as_ref().map(|cgroup| cgroup.freeze(frozen)) {
             Some(Err(CgroupError::File { source, .. }))
                 if source.kind() == io::ErrorKind::PermissionDenied =>
@@ -117,7 +118,7 @@ impl DockerBox {
         let layout = Layout::detect().ok()?;
         let found = Cgroup::of_process(&layout, pid).ok()?;
         let path = found.path(&layout);
-        path.to_str()?.contains(&*self.id).then_some(found)
+        path.to_str()?.contains(&self.id).then_some(found)
     }
 
     fn is_within(&self, around: &Path) -> bool {
@@ -249,17 +250,17 @@ impl RunningBox for DockerBox {
     /// By the freezer itself, where the container's cgroup is known: the engine takes
     /// some 10 ms for what the kernel does in 0.2.
     fn pause(&mut self) -> Result<(), BoxError> {
-        match self.is_frozen_by_us(true)? {
-            true => Ok(()),
-            false => self.freeze(),
+        if self.set_frozen(true)? {
+            return Ok(());
         }
+        self.freeze()
     }
 
     fn resume(&mut self) -> Result<(), BoxError> {
-        match self.is_frozen_by_us(false)? {
-            true => Ok(()),
-            false => self.thaw(),
+        if self.set_frozen(false)? {
+            return Ok(());
         }
+        self.thaw()
     }
 
     fn destroy(&mut self) -> Result<(), BoxError> {

@@ -36,12 +36,16 @@ pub fn run(args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     } else {
         out::print(&text(&findings))?;
     }
-    let any = findings.platforms.iter().any(|p| p.ready.is_some());
-    Ok(if any {
+    Ok(if can_measure(&findings) {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(out::BAD_INPUT)
     })
+}
+
+/// Whether any platform can run.
+fn can_measure(findings: &Findings) -> bool {
+    findings.platforms.iter().any(|platform| platform.ready.is_some())
 }
 
 /// Whether a platform can run, in one word.
@@ -61,8 +65,7 @@ fn text(findings: &Findings) -> String {
     for found in alike(&findings.platforms) {
         platforms(&mut text, &found, width);
     }
-    let any = findings.platforms.iter().any(|platform| platform.ready.is_some());
-    if !any && !rustix::process::geteuid().is_root() {
+    if !can_measure(findings) && !rustix::process::geteuid().is_root() {
         text += &out::wrapped("", 2, WITHOUT_ROOT);
     }
     text += "\nImages\n";

@@ -616,7 +616,7 @@ folder = "/opt/junit"
 #[ignore = "slow: make test-all"]
 fn an_image_has_artifacts_of_maven_when_its_script_runs() {
     let tare = Tare::new();
-    if !can_build_images(&tare) {
+    if !can_build_images() {
         return;
     }
     fs::write(tare.path("absent.toml"), MAVEN.replace("4.13.2", "4.13.99")).unwrap();

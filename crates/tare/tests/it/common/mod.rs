@@ -245,9 +245,8 @@ pub fn ready(platform: &str) -> bool {
 }
 
 /// Whether images can be built here, and Maven can be reached.
-pub fn can_build_images(tare: &Tare) -> bool {
-    let doctor: Value = serde_json::from_str(&tare.run("doctor --json").stdout).unwrap();
-    let tools = doctor["images"].as_array().unwrap();
+pub fn can_build_images() -> bool {
+    let tools = doctor()["images"].as_array().unwrap();
     let missing: Vec<&Value> = tools.iter().filter(|tool| tool["found"].is_null()).collect();
     let required = std::env::var_os("TARE_REQUIRE_ENGINES").is_some();
     assert!(missing.is_empty() || !required, "{missing:?}");
