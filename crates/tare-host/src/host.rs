@@ -1,5 +1,7 @@
 //! Facts and counters of the host, from /proc and /sys.
 
+mod arm64;
+
 use crate::cgroup::Layout;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +30,7 @@ pub fn facts() -> HostFacts {
     let online = online_cpus();
     HostFacts {
         id: identity(),
-        cpu_model: cpuinfo("model name"),
+        cpu_model: cpuinfo("model name").or_else(|| arm64::cpu_model(&text("/proc/cpuinfo"))),
         cpus: count(online.len()),
         cores: count(distinct(&online, &["physical_package_id", "core_id"])),
         sockets: count(distinct(&online, &["physical_package_id"])),
@@ -275,12 +277,15 @@ fn os_name() -> Option<String> {
     Some(value.trim_matches('"').to_owned())
 }
 
-/// The hypervisor below, by what it tells of itself.
+/// The hypervisor below this host, if it identifies itself.
 fn hypervisor() -> Option<String> {
     if let Some(kind) = line("/sys/hypervisor/type") {
         return Some(kind);
     }
-    if !cpuinfo("flags").is_some_and(|flags| flags.split(' ').any(|f| f == "hypervisor")) {
+    let Some(flags) = cpuinfo("flags") else {
+        return arm64::hypervisor(Path::new("/"));
+    };
+    if !flags.split(' ').any(|flag| flag == "hypervisor") {
         return None;
     }
     let product = line("/sys/class/dmi/id/sys_vendor").filter(|v| !v.is_empty());

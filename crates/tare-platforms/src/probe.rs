@@ -23,6 +23,17 @@ pub(super) fn not_run(program: &str, error: &io::Error, fix: impl Into<String>) 
     Absent::new(format!("cannot run {program}: {error}"), advice)
 }
 
+/// Refuses a host with other CPUs than x86.
+pub(super) fn x86_only(engine: &str) -> Result<(), Absent> {
+    if cfg!(target_arch = "x86_64") {
+        return Ok(());
+    }
+    Err(Absent::new(
+        format!("{engine} exists for x86 hosts only"),
+        "use an x86 host, or another platform",
+    ))
+}
+
 /// What every platform that makes cgroups by itself needs: root, and a hierarchy.
 pub(super) fn cgroups_usable() -> Result<Layout, Absent> {
     if !rustix::process::geteuid().is_root() {

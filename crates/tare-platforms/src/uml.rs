@@ -9,7 +9,7 @@ use super::contract::{
 };
 use super::directory::{BoxDirectory, canonical};
 use super::disk;
-use super::probe::{cgroups_usable, installed};
+use super::probe::{cgroups_usable, installed, x86_only};
 use super::sockets::raw_terminal;
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -52,6 +52,7 @@ fn has_amx(cpuinfo: &str) -> bool {
 impl Platform for Uml {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
+        x86_only("User-Mode Linux")?;
         let version = installed(
             PROGRAM,
             "install User-Mode Linux (Debian: apt-get install user-mode-linux)",

@@ -128,7 +128,7 @@ impl Platform for MicroVmm {
         if let Err(e) = fs::OpenOptions::new().read(true).write(true).open("/dev/kvm") {
             return Err(Absent::new(
                 format!("/dev/kvm cannot be used: {e}"),
-                "a host with hardware virtualisation and its module (kvm_intel or kvm_amd) is needed",
+                "use a host with hardware virtualization, with kvm_intel or kvm_amd loaded on x86",
             ));
         }
         Ok(PlatformVersion {

@@ -11,7 +11,7 @@ use super::contract::{Absent, BoxError, BoxSpec, MemoryView, Platform, QuotaView
 use super::directory::{BoxDirectory, canonical};
 use super::guest::{self, Guest};
 use super::options::Options;
-use super::probe::cgroups_usable;
+use super::probe::{cgroups_usable, x86_only};
 use super::sockets::Listener;
 use machine::{DESCRIPTION, Machine, Product, VMRUN, holds_machines};
 use running::VmwareBox;
@@ -42,6 +42,7 @@ impl Vmware {
 impl Platform for Vmware {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
+        x86_only("VMware Workstation")?;
         // It tells its version with its usage only, and as a failure.
         let usage = Command::new(VMRUN).stdin(Stdio::null()).output().map_err(|e| {
             Absent::new(
