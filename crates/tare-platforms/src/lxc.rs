@@ -9,7 +9,7 @@ use super::contract::{
 use super::directory::{BoxDirectory, Root};
 use super::options::Options;
 use super::probe::{cgroups_usable, installed};
-use super::security::{self, Offer};
+use super::security::{self, FIRST_USER, Offer, USERS};
 use super::shared::shared_binary;
 use super::storage::{self, Work};
 use std::fmt::Write as _;
@@ -17,6 +17,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
+use tare_host::carry;
 use tare_host::cgroup::{Cgroup, DEVICES, INNER, Layout, Limits, PERIOD_US, cpu_list};
 use tare_host::net::Network;
 use tare_host::places::{BINARY, HELD_IMAGE, HIDDEN, WORK_FOLDER};
@@ -43,11 +44,52 @@ impl Lxc {
     }
 }
 
+/// Checks that LXC can map users: it does so by newuidmap if that is installed, which allows root only the ranges in these files.
+fn users_to_map() -> Result<(), Absent> {
+    if carry::find_program("newuidmap").is_err() {
+        return Ok(());
+    }
+    let line = format!("root:{FIRST_USER}:{USERS}");
+    let lacks = |file: &&str| {
+        !fs::read_to_string(file)
+            .unwrap_or_default()
+            .lines()
+            .any(gives_root_users)
+    };
+    ["/etc/subuid", "/etc/subgid"]
+        .iter()
+        .find(|file| lacks(file))
+        .map_or(Ok(()), |file| {
+            Err(Absent::new(
+                format!(
+                    "newuidmap is installed, and {file} has no line '{line}' for the user namespaces of root"
+                ),
+                format!("add the line '{line}' to /etc/subuid and /etc/subgid, or omit userns"),
+            ))
+        })
+}
+
+/// Whether a line of /etc/subuid gives root all users of a user namespace.
+fn gives_root_users(line: &str) -> bool {
+    let fields: Vec<&str> = line.trim().split(':').collect();
+    let [owner, first, count] = fields[..] else {
+        return false;
+    };
+    let (Ok(first), Ok(count)) = (first.parse::<u64>(), count.parse::<u64>()) else {
+        return false;
+    };
+    let (from, to) = (u64::from(FIRST_USER), u64::from(FIRST_USER + USERS));
+    ["root", "0"].contains(&owner) && first <= from && first.saturating_add(count) >= to
+}
+
 impl Platform for Lxc {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
         let version = installed("lxc-start", "install LXC (Debian: apt-get install lxc)")?;
         self.0.probe()?;
+        if self.0.security.has_userns() {
+            users_to_map()?;
+        }
         Ok(PlatformVersion {
             version: format!("LXC {version}"),
             details: self.0.details().collect(),
@@ -310,6 +352,21 @@ fn settings_v2(limits: &Limits) -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn root_has_users_to_map_if_a_line_gives_it_all_of_them() {
+        assert!(gives_root_users("root:1048576:65536") && gives_root_users("0:1000000:200000 "));
+        for line in [
+            "user:1048576:65536",
+            "root:1048576:65535",
+            "root:1048577:65536",
+            "root:x:1",
+            "",
+            "root",
+        ] {
+            assert!(!gives_root_users(line), "{line}");
+        }
+    }
     use tare_host::cgroup::Weight;
 
     fn config_with(given: &[(&str, &str)]) -> String {

@@ -1,6 +1,7 @@
 //! What an engine is able to do, before a container is asked of it.
 
-use super::super::contract::{Absent, Support};
+use super::super::apart::Apart;
+use super::super::contract::{Absent, Storage, Support};
 use super::engine::Engine;
 use bollard::models::{SystemInfo, SystemInfoCgroupDriverEnum};
 use bollard::query_parameters as query;
@@ -40,6 +41,42 @@ pub(super) fn has_bridge(engine: &Engine) -> Result<(), Absent> {
         format!("{} has no bridge of its own (as with --bridge=none)", engine.name),
         "start it with one, or use network=none or network=host",
     ))
+}
+
+/// Refuses options that an engine does not allow since it maps users or is an ordinary user's.
+pub(super) fn allows(apart: &Apart, info: &SystemInfo) -> Result<(), Absent> {
+    let options = info.security_options.iter().flatten();
+    let has = |name: &str| {
+        options
+            .clone()
+            .any(|option| option.split(',').next() == Some(name))
+    };
+    if has("name=rootless") {
+        if info.cgroup_driver == Some(SystemInfoCgroupDriverEnum::NONE) {
+            return Err(Absent::new(
+                "the rootless engine sets no limits (cgroup driver 'none')",
+                "start it by systemd --user on a host with cgroup v2, or use root's engine",
+            ));
+        }
+        if !matches!(apart.network, Network::None | Network::Published) {
+            return Err(Absent::new(
+                "the network of a rootless engine's containers cannot be reached from the host",
+                "use network=none or network=published, or root's engine",
+            ));
+        }
+    }
+    let excluded = [
+        ("network=host", apart.network == Network::Host),
+        ("pidns=off", apart.security.shares_processes()),
+        ("storage=volume", apart.storage == Some(Storage::Volume)),
+    ];
+    match excluded.iter().find(|(_, is_chosen)| *is_chosen) {
+        Some((option, _)) if has("name=userns") => Err(Absent::new(
+            format!("the engine maps users (userns-remap), which excludes {option}"),
+            format!("omit {option}, or start the engine without userns-remap"),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Why its containers cannot stand in a cgroup that tare makes; `None` where they can.
