@@ -342,6 +342,14 @@ pub struct Report {
     pub platforms: Vec<CheckedPlatform>,
 }
 
+impl Report {
+    /// The number of checks that failed.
+    pub fn failed(&self) -> usize {
+        let checks = self.platforms.iter().flat_map(|platform| &platform.checks);
+        checks.filter(|checked| checked.failed()).count()
+    }
+}
+
 /// What is to be checked.
 pub struct Order<'a> {
     pub path: &'a PlatformPath,

@@ -11,7 +11,7 @@ use tare_model::suggest;
 use tare_platforms::conformance::{
     self, CHECKS, Check, CheckError, Checked, CheckedPlatform, Order, Outcome, Report,
 };
-use tare_platforms::state::Run;
+use tare_platforms::state::{self, Run};
 
 /// Checks platforms one after another.
 pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
@@ -46,17 +46,20 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
             ended => ended?,
         };
         shown?;
-        if checks.iter().any(Checked::failed) {
-            // What a platform that fails may have left is looked for by the next start.
-            run.leave_for_sweep();
-        }
         report.platforms.push(CheckedPlatform {
             platform,
             version,
             checks,
         });
     }
-    finish(&report, args.json)
+    let failed = report.failed();
+    if failed > 0 {
+        // A platform that fails may leave things behind.
+        run.leave_for_sweep();
+        drop(run);
+        super::show_swept(state::sweep_patiently(&state)?);
+    }
+    finish(&report, failed, args.json)
 }
 
 /// The run's copy of the agent, which goes into boxes as in a run that measures.
@@ -107,9 +110,7 @@ fn line(checked: &Checked) -> String {
     text.trim_end().to_owned() + "\n"
 }
 
-fn finish(report: &Report, json: bool) -> anyhow::Result<ExitCode> {
-    let outcomes = report.platforms.iter().flat_map(|platform| &platform.checks);
-    let failed = outcomes.filter(|checked| checked.failed()).count();
+fn finish(report: &Report, failed: usize, json: bool) -> anyhow::Result<ExitCode> {
     if json {
         out::print_json(report)?;
     }

@@ -42,7 +42,7 @@ use tare_model::host::HostFacts;
 use tare_model::platform::PlatformPath;
 use tare_model::results::PlatformVersion;
 use tare_model::study::Study;
-use tare_platforms::state::Run;
+use tare_platforms::state::{Run, Swept};
 use tare_platforms::{Entry, REGISTRY};
 use tare_study::design::{self, ProtocolOptions, StudyRequest};
 
@@ -51,13 +51,18 @@ fn begin(state: &Path) -> anyhow::Result<Run> {
     // A damaged program is told before anything is made.
     crate::agent::file().context("cannot take out the agent")?;
     let (run, swept) = Run::begin(state)?;
+    show_swept(swept);
+    Ok(run)
+}
+
+/// Prints the leftovers of dead runs.
+fn show_swept(swept: Swept) {
     for what in swept.removed {
         out::say(&format!("removed leftover: {}", out::one_line(&what)));
     }
     for left in swept.left {
         out::say(&format!("tare: {}", out::one_line(&left.to_string())));
     }
-    Ok(run)
 }
 
 /// Refuses a `--` that nothing follows: a script whose command came out empty
