@@ -3,6 +3,8 @@
 # make test  installs what tests need, builds, checks format and lints, runs the tests, prints what took how long
 # make test-all  runs what is too slow for 'make test': slow tests, every workload once on every platform that can
 #            run here (a table of how each ended, an hour), test-dist, fuzz
+# make test-guest  checks tare in Debian 12 and 13 under QEMU as root and as an ordinary user; the table goes into
+#            docs/platforms.md. On KVM it takes minutes, emulated hours; ARGS='-s trixie -u user -p podman' takes a part
 # make dist  builds, packs dist/: a release archive, a Debian package, an image, their checksums
 # make test-dist  the same, then installs and runs each of them
 # make fuzz  feeds what reads files, frames and messages with broken ones, SECONDS=60 for each target
@@ -17,7 +19,7 @@ STAMP  := $(shell date -u +%Y%m%d-%H%M%S)
 # '--resume FILE' names the results file by itself.
 RESUMED := $(filter --resume,$(ARGS))
 
-.PHONY: run test test-all dist test-dist fuzz bench build clean help
+.PHONY: run test test-all test-guest dist test-dist fuzz bench build clean help
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -43,6 +45,11 @@ dist:
 
 test-all:
 	@scripts/test-all $(SECONDS)
+
+test-guest:
+	@scripts/setup test
+	@$(MAKE) --no-print-directory build
+	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- test-guest --into docs/platforms.md $(ARGS)
 
 test-dist:
 	@scripts/setup dist

@@ -15,6 +15,7 @@ mod libtest;
 mod schema;
 mod test;
 mod test_all;
+mod test_guest;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
@@ -53,6 +54,8 @@ enum Command {
     Test(test::Options),
     /// Run every workload that comes with tare once on every platform that can run here, and tell how each ended
     TestAll(test_all::Options),
+    /// Check tare in guests of Debian as root and as an ordinary user, and tell how each platform did
+    TestGuest(test_guest::Options),
     /// Write docs/schemas: the JSON Schema of every document that tare prints or stores, by its types
     Schema,
 }
@@ -71,6 +74,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Command::Schema => schema::run()?,
         Command::Test(options) => return test::run(&options),
         Command::TestAll(options) => return test_all::run(&options),
+        Command::TestGuest(options) => return test_guest::run(&options),
     }
     Ok(ExitCode::SUCCESS)
 }

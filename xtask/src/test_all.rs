@@ -95,8 +95,12 @@ pub fn run(options: &Options) -> Result<ExitCode> {
 
 /// The platforms that can run on this host, by `tare doctor`.
 fn that_can_run(tare: &Path) -> Result<Vec<String>> {
-    let told = stdout_of(Command::new(tare).args(["doctor", "--json"]))?;
-    let told: serde_json::Value = serde_json::from_str(&told)?;
+    ready(&stdout_of(Command::new(tare).args(["doctor", "--json"]))?)
+}
+
+/// The platforms that are ready by what `tare doctor --json` told.
+pub(super) fn ready(told: &str) -> Result<Vec<String>> {
+    let told: serde_json::Value = serde_json::from_str(told)?;
     let platforms = told["platforms"]
         .as_array()
         .context("doctor tells no platforms")?;
