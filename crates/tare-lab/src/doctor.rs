@@ -6,6 +6,7 @@ use std::path::Path;
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 use std::{io, panic, thread};
+use tare_host::cgroup::{InForce, Layout};
 use tare_host::host::{self, HostMeter};
 use tare_host::{build_id, program};
 use tare_image::Mirrors;
@@ -250,8 +251,23 @@ fn noise(facts: &HostFacts) -> io::Result<Vec<Noise>> {
             "free memory, or turn swap off: swapoff -a",
         ),
     ];
+    noise.push(limits(facts));
     noise.extend(settings(facts));
     Ok(noise)
+}
+
+/// The limits on tare itself, which its clients and the boxes of some platforms share.
+fn limits(facts: &HostFacts) -> Noise {
+    let layout = Layout::detect().ok();
+    let bound = layout.and_then(|layout| InForce::on(&layout, std::process::id()).ok());
+    let shown = bound.and_then(|bound| bound.show(facts.memory_bytes));
+    let fine = shown.is_none();
+    check(
+        "limits",
+        shown.unwrap_or_else(|| "none on tare itself".to_owned()),
+        fine,
+        "the cgroup that tare runs in has these limits, and its clients share them: start tare outside it",
+    )
 }
 
 fn settings(facts: &HostFacts) -> Vec<Noise> {

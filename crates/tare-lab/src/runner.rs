@@ -26,7 +26,7 @@ mod served;
 mod server;
 mod sliced;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod throttle;
 mod whole_trial;
 

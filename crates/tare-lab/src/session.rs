@@ -9,7 +9,6 @@ use crate::writer::{WriteError, Writer};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
-use tare_host::host;
 use tare_image::Image;
 use tare_model::results::Results;
 use tare_model::study::{BoxKind, Study};
@@ -51,6 +50,7 @@ impl Session {
     pub fn open(study: Study, run: Run, image: Option<Arc<Image>>) -> Result<Self, PreflightError> {
         let platforms = Platforms::open(&study.platforms, run.state())?.with_image(image)?;
         platforms.check_reach(&study)?;
+        platforms.check_limits(&study)?;
         if study.protocol.evidence {
             if study.protocol.slicing.is_off() {
                 return Err(PreflightError::EvidenceInOnePiece);
@@ -94,7 +94,7 @@ impl Session {
 
     /// The memory that there is for boxes.
     pub fn room(&self) -> Room {
-        Room::of_host(host::facts().memory_bytes)
+        self.platforms.room()
     }
 
     /// What the whole study costs, as the plan has it.

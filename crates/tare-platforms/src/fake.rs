@@ -339,6 +339,10 @@ impl Platform for Fake {
         Err("it makes no cgroup")
     }
 
+    fn is_in_own_cgroup(&self) -> bool {
+        false
+    }
+
     fn sweep(&mut self, _: &str) -> Result<Vec<String>, BoxError> {
         Ok(Vec::new())
     }

@@ -245,6 +245,10 @@ impl Platform for Podman {
         connected.map_or(Err(UNPROBED), |connected| connected.docker.supports_weight())
     }
 
+    fn is_in_own_cgroup(&self) -> bool {
+        is_rootless()
+    }
+
     fn network(&self) -> Network {
         self.apart.network
     }

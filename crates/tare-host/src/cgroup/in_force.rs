@@ -1,9 +1,11 @@
 //! The limits that bind a process: those of its own cgroup and of all above it.
 
+use super::base::base;
 use super::{Cgroup, CgroupError, Layout};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tare_box::kernel::parse_cpu_list;
+use tare_model::size::{Cpus, InstanceType, show_cpus, show_memory};
 
 /// What a process is bound by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,18 +24,52 @@ impl InForce {
     /// # Errors
     /// If the process is gone.
     pub fn on(layout: &Layout, pid: u32) -> Result<Self, CgroupError> {
-        let (own, top) = (Cgroup::of_process(layout, pid)?, Cgroup::top(layout));
+        Ok(Self::of(layout, &Cgroup::of_process(layout, pid)?))
+    }
+
+    /// The limits that all cgroups of this process share.
+    pub fn on_boxes(layout: &Layout) -> Self {
+        Self::of(layout, &base(layout))
+    }
+
+    fn of(layout: &Layout, own: &Cgroup) -> Self {
+        let top = Cgroup::top(layout);
         let above = |controller: &str| upwards(own.folder(controller), &top.folder(controller));
         let (memory, cpu) = (above("memory"), above("cpu"));
         let set = own.folder("cpuset");
-        Ok(Self {
+        Self {
             memory_bytes: memory.iter().filter_map(|folder| memory_limit(folder)).min(),
             quota_milli: cpu.iter().filter_map(|folder| quota_milli(folder)).min(),
             cpus: ["cpuset.effective_cpus", "cpuset.cpus.effective", "cpuset.cpus"]
                 .iter()
                 .find_map(|file| Some(parse_cpu_list(&text(&set, file)?)))
                 .unwrap_or_default(),
-        })
+        }
+    }
+
+    /// The memory limit in bytes, if it is less than the host's memory.
+    pub fn memory_below(&self, host_bytes: u64) -> Option<u64> {
+        self.memory_bytes.filter(|bytes| *bytes < host_bytes)
+    }
+
+    /// `0.5 CPUs, 512 MiB of memory` on a host with this much memory; `None` without a limit.
+    pub fn show(&self, host_bytes: u64) -> Option<String> {
+        let memory = self
+            .memory_below(host_bytes)
+            .map(|bytes| format!("{} of memory", show_memory(bytes)));
+        let limits: Vec<String> = self.quota().map(show_cpus).into_iter().chain(memory).collect();
+        (!limits.is_empty()).then(|| limits.join(", "))
+    }
+
+    /// Whether a box of this size fits within the limits.
+    pub fn fits(&self, size: &InstanceType) -> bool {
+        self.quota().is_none_or(|cpus| cpus >= size.cpus)
+            && self.memory_bytes.is_none_or(|bytes| bytes >= size.memory_bytes)
+    }
+
+    fn quota(&self) -> Option<Cpus> {
+        let milli = self.quota_milli?;
+        Some(Cpus::from_milli(u32::try_from(milli).unwrap_or(u32::MAX)))
     }
 
     /// Whether what binds later is what binds now. A quota may be what stands around that of the
@@ -111,6 +147,28 @@ mod tests {
             ..before.clone()
         };
         assert!(!one.is_kept(&before));
+    }
+
+    #[test]
+    fn a_box_fits_if_it_is_granted_no_more_than_the_limits() {
+        let size = |milli, memory_bytes| InstanceType {
+            cpus: Cpus::from_milli(milli),
+            memory_bytes,
+        };
+        let bound = InForce {
+            memory_bytes: Some(1 << 29),
+            quota_milli: Some(500),
+            cpus: vec![0, 1],
+        };
+        assert!(bound.fits(&size(500, 1 << 29)));
+        assert!(!bound.fits(&size(600, 1 << 29)) && !bound.fits(&size(500, 1 << 30)));
+        assert_eq!(bound.show(1 << 30).unwrap(), "0.5 CPUs, 512 MiB of memory");
+        let free = InForce {
+            memory_bytes: Some(u64::MAX >> 1),
+            quota_milli: None,
+            ..bound
+        };
+        assert!(free.fits(&size(64_000, 1 << 40)) && free.show(1 << 40).is_none());
     }
 
     #[test]

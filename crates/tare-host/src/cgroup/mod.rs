@@ -180,7 +180,7 @@ pub enum CgroupError {
     },
     /// A controller that a limit needs is not there.
     #[error(
-        "cgroup {folder} has no controller '{controller}': delegate it, for example with systemd's Delegate=cpu cpuset memory"
+        "cgroup {folder} has no controller '{controller}', since whoever made it handed none down: see docs/platforms.md, Ordinary users, or run tare as root"
     )]
     NoController {
         /// The cgroup.

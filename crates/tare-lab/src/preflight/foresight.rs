@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
-use tare_model::platform::PlatformPath;
+use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::study::Study;
 use tare_model::workload::{Role, Run, Workload};
 
@@ -12,6 +12,15 @@ use tare_model::workload::{Role, Run, Workload};
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
 pub struct Barred {
     pub workload: String,
+    /// The platforms, in the order of the study.
+    pub platforms: Vec<PlatformPath>,
+    /// Why, and the ways out.
+    pub why: String,
+}
+
+/// Platforms whose boxes cannot be pinned: trials in pinned boxes are skipped.
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema, Serialize)]
+pub struct Unpinned {
     /// The platforms, in the order of the study.
     pub platforms: Vec<PlatformPath>,
     /// Why, and the ways out.
@@ -48,6 +57,9 @@ pub struct Foresight {
     /// What cannot run, one entry for each workload and reason.
     #[serde(rename = "cannot_run")]
     pub barred: Vec<Barred>,
+    /// Platforms without pinned boxes.
+    #[serde(rename = "cannot_pin")]
+    pub unpinned: Option<Unpinned>,
     /// What will probably fail, one entry for each workload.
     pub left_behind: Vec<LeftBehind>,
 }
@@ -84,7 +96,7 @@ impl Foresight {
         if bare.is_empty() {
             return Self {
                 barred: barred.collect(),
-                left_behind: Vec::new(),
+                ..Self::default()
             };
         }
         let host_only = study.workloads.iter().filter_map(|workload| {
@@ -98,6 +110,7 @@ impl Foresight {
         Self {
             barred: barred.collect(),
             left_behind: all_left_behind(study, bare, |_| true),
+            ..Self::default()
         }
     }
 
@@ -114,12 +127,9 @@ impl Foresight {
     pub fn worth(&self, study: &Study) -> Result<(), Futile> {
         let able: Vec<Able<'_>> = study.workloads.iter().map(|w| self.able(study, w)).collect();
         if able.iter().all(|able| able.platforms.is_empty()) {
-            return match self.barred.first() {
-                Some(first) => Err(Futile::NothingRuns {
-                    why: first.why.clone(),
-                }),
-                None => Ok(()),
-            };
+            let barred = self.barred.first().map(|barred| &barred.why);
+            let why = barred.or_else(|| self.unpinned.as_ref().map(|unpinned| &unpinned.why));
+            return why.map_or(Ok(()), |why| Err(Futile::NothingRuns { why: why.clone() }));
         }
         let compared =
             |able: &Able<'_>| able.platforms.len() > 1 && able.platforms.contains(&&study.baseline);
@@ -142,7 +152,13 @@ impl Foresight {
     /// The platforms that can run a workload.
     fn able<'a>(&self, study: &'a Study, workload: &'a Workload) -> Able<'a> {
         let barred = || self.barred.iter().filter(|b| b.workload == workload.name());
-        let can = |path: &&PlatformPath| !barred().any(|barred| barred.platforms.contains(path));
+        let unpinned = self.unpinned.as_ref();
+        let unpinned =
+            |path: &PlatformPath| unpinned.is_some_and(|unpinned| unpinned.platforms.contains(path));
+        let is_vanilla = study.provisioning.contains(&Provisioning::Vanilla);
+        let can = |path: &&PlatformPath| {
+            !barred().any(|barred| barred.platforms.contains(path)) && (is_vanilla || !unpinned(path))
+        };
         Able {
             workload: workload.name(),
             platforms: study.platforms.iter().filter(can).collect(),

@@ -2,14 +2,14 @@
 
 mod foresight;
 
-pub use foresight::{Barred, Foresight, Futile, LeftBehind, NamedFile};
+pub use foresight::{Barred, Foresight, Futile, LeftBehind, NamedFile, Unpinned};
 
 use crate::identity;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
-use tare_host::cgroup::Weight;
+use tare_host::cgroup::{self, InForce, Layout, Weight};
 use tare_host::host::Mount;
 use tare_host::net::Network;
 use tare_host::{build_id, host};
@@ -17,7 +17,7 @@ use tare_image::Image;
 use tare_model::kernel::Kernel;
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::results::{Header, PlatformVersion, SCHEMA, UNTESTED_DRIVER};
-use tare_model::size::{Cpus, InstanceType};
+use tare_model::size::{Cpus, InstanceType, show_cpus, show_memory};
 use tare_model::study::{BoxKind, Study};
 use tare_model::workload::{Place, Workload};
 use tare_platforms::agent_file;
@@ -26,7 +26,7 @@ use tare_platforms::{Absent, BoxImage, BoxSpec, OpenError, Platform};
 use tare_probes::ProbeError;
 use tare_study::addresses;
 use tare_study::placement::Placement;
-use tare_study::plan::BoxCost;
+use tare_study::plan::{BoxCost, Room};
 
 /// Why nothing can be run.
 #[derive(Debug, thiserror::Error)]
@@ -65,6 +65,16 @@ pub enum PreflightError {
         /// Why, and what to do.
         why: &'static str,
     },
+    /// A size of boxes beyond the limits on tare itself.
+    #[error(
+        "a box of {} and {} does not fit: tare itself is limited to {limits}; use smaller boxes (--cpus, --memory), or start tare outside that limit",
+        show_cpus(size.cpus), show_memory(size.memory_bytes)
+    )]
+    Limited {
+        size: InstanceType,
+        /// The limits on all boxes together.
+        limits: String,
+    },
 }
 
 /// The first of these platforms whose boxes can have no image as their root, and why; nothing is
@@ -84,10 +94,20 @@ pub struct Platforms {
     image: Option<Arc<Image>>,
     /// The CPUs for boxes, in their order, as they were before the controller bound itself to one.
     cpus: Vec<u32>,
+    /// The limits that all boxes in cgroups of this process share.
+    limits: Option<InForce>,
+    /// Memory of the host, in bytes.
+    memory_bytes: u64,
+    /// Whether cgroups of this process can have sets of CPUs.
+    has_cpu_sets: bool,
 }
 
 /// The detail of platforms that tells what weight boxes have on the CPU.
 const WEIGHT: &str = "cpu-weight";
+/// The detail of platforms for the limits that all their boxes share.
+const LIMITS: &str = "shared-limits";
+/// Why boxes cannot be pinned, and what to do.
+const NO_CPU_SETS: &str = "this user has no cpuset controller: have systemd delegate it (docs/platforms.md, Ordinary users), or use --provisioning vanilla";
 
 impl Platforms {
     /// Opens the platforms and checks that each can make boxes here.
@@ -124,11 +144,23 @@ impl Platforms {
         for (_, version) in open.values_mut() {
             version.details.insert(WEIGHT.to_owned(), told.clone());
         }
+        let limits = Layout::detect().ok().map(|layout| InForce::on_boxes(&layout));
+        let memory_bytes = host::facts().memory_bytes;
+        let shown = limits.as_ref().and_then(|limits| limits.show(memory_bytes));
+        for (platform, version) in open.values_mut() {
+            let shown = shown.clone().filter(|_| platform.is_in_own_cgroup());
+            version
+                .details
+                .extend(shown.map(|limits| (LIMITS.to_owned(), limits)));
+        }
         Self {
             open,
             weight,
             image: None,
             cpus: host::cpus_for_boxes(),
+            limits,
+            memory_bytes,
+            has_cpu_sets: cgroup::has_cpu_sets(),
         }
     }
 
@@ -249,6 +281,45 @@ impl Platforms {
         Ok(())
     }
 
+    /// Checks that boxes fit within the limits on tare itself.
+    ///
+    /// # Errors
+    /// [`PreflightError::Limited`] for the first size that does not fit.
+    pub fn check_limits(&self, study: &Study) -> Result<(), PreflightError> {
+        let Some(limits) = &self.limits else {
+            return Ok(());
+        };
+        let kinds = study.box_kinds();
+        let bound = kinds.iter().filter(|kind| self.is_in_own_cgroup(&kind.platform));
+        let sizes = bound.filter_map(|kind| Some(study.instance_of(kind)?.size));
+        match sizes.into_iter().find(|size| !limits.fits(size)) {
+            Some(size) => Err(PreflightError::Limited {
+                size,
+                limits: limits.show(self.memory_bytes).unwrap_or_default(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// The memory available to boxes.
+    pub fn room(&self) -> Room {
+        let bound = self.open.keys().any(|path| self.is_in_own_cgroup(path));
+        let limit = self.limits.as_ref().filter(|_| bound);
+        let limit = limit.and_then(|limits| limits.memory_below(self.memory_bytes));
+        Room::of_host(limit.unwrap_or(self.memory_bytes))
+    }
+
+    /// Whether boxes of this platform are in cgroups of this process.
+    fn is_in_own_cgroup(&self, path: &PlatformPath) -> bool {
+        let open = self.open.get(path);
+        open.is_some_and(|(platform, _)| platform.is_in_own_cgroup())
+    }
+
+    /// Why boxes of this platform cannot be pinned.
+    pub(crate) fn unpinned(&self, path: &PlatformPath) -> Option<&'static str> {
+        (self.is_in_own_cgroup(path) && !self.has_cpu_sets).then_some(NO_CPU_SETS)
+    }
+
     /// Why what runs in a box of this platform and what runs outside, or in another box, cannot talk
     /// to one another, of a workload with ends in both.
     pub(crate) fn unreached(&self, path: &PlatformPath, workload: &Workload) -> Option<&'static str> {
@@ -348,7 +419,25 @@ impl Platforms {
         let mut foresight = Foresight::of(study, bare);
         let unreached = study.workloads.iter().flat_map(|w| self.unreached_of(study, w));
         foresight.barred.extend(unreached);
+        foresight.unpinned = self.unpinned_of(study);
         foresight
+    }
+
+    /// The platforms of a study whose boxes cannot be pinned, where they are to be.
+    fn unpinned_of(&self, study: &Study) -> Option<Unpinned> {
+        let is_pinned = |kind: &BoxKind| kind.provisioning == Provisioning::Pinned;
+        if !study.box_kinds().iter().any(is_pinned) {
+            return None;
+        }
+        let without = study
+            .platforms
+            .iter()
+            .filter(|path| self.unpinned(path).is_some());
+        let platforms: Vec<PlatformPath> = without.cloned().collect();
+        (!platforms.is_empty()).then(|| Unpinned {
+            platforms,
+            why: NO_CPU_SETS.to_owned(),
+        })
     }
 
     /// The platforms whose boxes a workload with ends in two places does not reach, by the reason.
@@ -423,7 +512,9 @@ pub fn header(study: &Study, platforms: &Platforms, output: &Path) -> Header {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runner::testing;
     use tare_platforms::{BoxError, BoxSpec, RunningBox, Support};
+    use tare_study::design::ProtocolOptions;
 
     /// A platform that makes no boxes, and why they could have no weight.
     struct Weighing(Option<&'static str>);
@@ -448,6 +539,24 @@ mod tests {
             (path.parse().unwrap(), (platform, PlatformVersion::default()))
         });
         Platforms::weighed(open.collect())
+    }
+
+    #[test]
+    fn without_sets_of_cpus_vanilla_boxes_alone_are_made() {
+        let mut study = testing::study(&["native", "podman"], &["syscall"], ProtocolOptions::default());
+        let platforms = Platforms {
+            has_cpu_sets: false,
+            ..weighed(&[("native", None), ("podman", None)])
+        };
+        assert_eq!(platforms.foresee(&study).unpinned, None);
+        study.provisioning = vec![Provisioning::Pinned, Provisioning::Vanilla];
+        let foreseen = platforms.foresee(&study);
+        let unpinned = foreseen.unpinned.as_ref().unwrap();
+        assert_eq!(unpinned.platforms, study.platforms);
+        foreseen.worth(&study).unwrap();
+        study.provisioning = vec![Provisioning::Pinned];
+        let refused = platforms.foresee(&study).worth(&study).unwrap_err();
+        assert!(refused.to_string().contains("no cpuset controller"), "{refused}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ use std::time::Instant;
 use tare_host::net::Network;
 use tare_host::{footprint, host, interrupt};
 use tare_model::finding::Reason;
+use tare_model::platform::Provisioning;
 use tare_model::results::{BoxRecord, EarlierCheck, Failure, ProofRecord, Record, RemovedRecord};
 use tare_model::study::{BoxKind, Fresh, Study, Workload};
 use tare_platforms::state::Run;
@@ -286,8 +287,19 @@ impl<'a> Boxes<'a> {
         }
     }
 
+    /// Why no box of this kind can be made, if it is to be pinned.
+    pub fn unpinned(&self, kind: &BoxKind) -> Option<&'static str> {
+        let is_pinned = kind.provisioning == Provisioning::Pinned;
+        is_pinned
+            .then(|| self.platforms.unpinned(&kind.platform))
+            .flatten()
+    }
+
     /// Why a trial cannot run in its box.
     pub fn cannot_run(&self, planned: &PlannedTrial) -> Option<Failure> {
+        if let Some(why) = self.unpinned(&planned.cell.kind) {
+            return Some(Failure::new(Reason::CannotRun, why));
+        }
         let workload = self.study.workload(&planned.cell)?;
         let barrier = workload.cannot_run.as_ref();
         if let Some(barrier) = barrier.filter(|barrier| barrier.bars(&planned.cell.kind.platform)) {

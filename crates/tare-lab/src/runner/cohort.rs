@@ -42,8 +42,9 @@ impl Runner<'_> {
             if due.is_empty() {
                 continue;
             }
-            let shadow_baselines =
+            let mut shadow_baselines =
                 shadow_baselines((self.bench.study, &self.bench.boxes.refused), group, &due);
+            shadow_baselines.retain(|cell| self.bench.boxes.unpinned(&cell.kind).is_none());
             let wanted = due.iter().map(|planned| &planned.cell).chain(&shadow_baselines);
             let wanted = wanted.cloned().collect();
             for kind in &cohort.kinds {

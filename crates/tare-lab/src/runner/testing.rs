@@ -13,7 +13,7 @@ use tare_study::design::{self, ProtocolOptions, StudyRequest};
 use tare_study::plan::{self, Room};
 
 /// A study of two blocks on these platforms.
-pub(super) fn study(platforms: &[&str], workloads: &[&str], protocol: ProtocolOptions) -> Study {
+pub(crate) fn study(platforms: &[&str], workloads: &[&str], protocol: ProtocolOptions) -> Study {
     let wishes = StudyRequest {
         platforms: platforms.iter().map(|name| (*name).to_owned()).collect(),
         provisioning: vec![Provisioning::Vanilla],

@@ -186,6 +186,11 @@ pub trait Platform {
         cgroup::supports_weight()
     }
 
+    /// Whether its boxes are always in cgroups of this process, and share the limits on these.
+    fn is_in_own_cgroup(&self) -> bool {
+        true
+    }
+
     /// What sets its boxes apart from the host, where options of its path tell.
     fn security(&self) -> Option<Security> {
         None

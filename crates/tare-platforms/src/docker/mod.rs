@@ -19,7 +19,7 @@ use super::options::Options;
 use super::probe::installed;
 use super::security::Offer;
 use super::storage::Work;
-use able::{has_bridge, knows, supports_weight};
+use able::{allows, has_bridge, knows, supports_weight};
 use address::{Address, address};
 use body::{add_work, around, body, hold};
 use bollard::query_parameters as query;
@@ -154,6 +154,10 @@ impl Platform for Docker {
         if matches!(self.apart.network, Network::Bridge | Network::Published) {
             has_bridge(&engine)?;
         }
+        // A user's Podman calls itself rootless too, and checks its options itself.
+        if !self.is_within {
+            allows(&self.apart, &info)?;
+        }
         self.weight = supports_weight(&engine, &info);
         let details = [
             ("storage", info.driver),
@@ -256,6 +260,10 @@ impl Platform for Docker {
     fn supports_weight(&self) -> Support {
         self.weight?;
         cgroup::supports_weight()
+    }
+
+    fn is_in_own_cgroup(&self) -> bool {
+        self.is_within
     }
 
     fn cost(&self) -> (Duration, f64) {

@@ -166,6 +166,10 @@ impl Platform for Libvirt {
         Err("all domains share one cgroup of libvirt")
     }
 
+    fn is_in_own_cgroup(&self) -> bool {
+        false
+    }
+
     fn storage(&self) -> Option<Storage> {
         self.vm.storage()
     }

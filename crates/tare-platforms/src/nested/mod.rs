@@ -271,6 +271,10 @@ impl Platform for Nested {
         self.outer.supports_weight()
     }
 
+    fn is_in_own_cgroup(&self) -> bool {
+        self.outer.is_in_own_cgroup()
+    }
+
     fn cpus_inside(&self, set: &[u32]) -> Vec<u32> {
         self.inner.cpus_inside(&self.outer.cpus_inside(set))
     }

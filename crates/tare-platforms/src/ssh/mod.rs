@@ -172,6 +172,10 @@ impl Platform for Ssh {
         Err("a login on another host may have its own cgroup, which keeps everything it starts")
     }
 
+    fn is_in_own_cgroup(&self) -> bool {
+        false
+    }
+
     fn supports_held_image(&self) -> Support {
         Err("images are in the store of this host: run tare on that host, or omit this platform or the image")
     }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use tare_lab::preflight::{Foresight, Platforms};
 use tare_lab::printed_plan::PrintedPlan;
 use tare_model::study::Study;
-use tare_study::plan::{self, Room};
+use tare_study::plan;
 
 /// Prints the plan.
 pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
@@ -26,7 +26,8 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     let image = root_image::of(&study, &state)?;
     let platforms = Platforms::open(&study.platforms, &state)?.with_image(image)?;
     platforms.check_reach(&study)?;
-    let room = Room::of_host(facts.memory_bytes);
+    platforms.check_limits(&study)?;
+    let room = platforms.room();
     let cost = plan::cost(&study, room, |kind| platforms.cost(kind));
     let foreseen = foresee(&platforms, &study, unmade.as_deref());
     if args.json {

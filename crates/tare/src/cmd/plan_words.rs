@@ -309,9 +309,13 @@ pub fn busy(load: Option<f64>) -> String {
 pub fn foreseen(foreseen: &Foresight) -> String {
     let barred = foreseen.barred.iter();
     let barred = barred.map(|barred| out::wrapped("cannot run", INDENT, &cannot_run(barred)));
+    let unpinned = foreseen.unpinned.as_ref().map(|unpinned| {
+        let words = format!("{}: {}", listed(&unpinned.platforms), unpinned.why);
+        out::wrapped("not pinned", INDENT, &words)
+    });
     let left = foreseen.left_behind.iter();
     let left = left.map(|left| out::wrapped("not there", INDENT, &not_there(left)));
-    barred.chain(left).collect()
+    barred.chain(unpinned).chain(left).collect()
 }
 
 /// `command in docker, runc: it needs the loader ...`.

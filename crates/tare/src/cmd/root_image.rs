@@ -104,6 +104,7 @@ fn of_workloads(name: &str, study: Option<&Study>, state: &Path) -> anyhow::Resu
 fn make(name: &str, study: &Study, state: &Path, site: &ImageSources) -> anyhow::Result<Image> {
     let platforms = Platforms::open(&study.platforms, state)?;
     platforms.check_reach(study)?;
+    platforms.check_limits(study)?;
     let foreseen = platforms.foresee_before_image(study);
     if let Err(futile) = foreseen.worth(study) {
         out::say_lines(&plan_words::foreseen(&foreseen));

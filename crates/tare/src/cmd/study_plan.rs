@@ -14,7 +14,7 @@ use tare_model::host::HostFacts;
 use tare_model::metric::Metric;
 use tare_model::study::{BoxKind, Study, Workload};
 use tare_model::template::{Chapter, Feature, LeftOut, Missing, Template};
-use tare_study::plan::{self, Room};
+use tare_study::plan;
 use tare_study::study_file::{self, Brief};
 
 /// Lists the studies that ship.
@@ -39,13 +39,19 @@ pub(super) fn run(name: &str, args: &PlanArgs, facts: &HostFacts, state: &Path) 
     let image = root_image::of(&study, state)?;
     let (platforms, absent) = Platforms::open_present(&study.platforms, state)?;
     let platforms = platforms.with_image(image)?;
-    let room = Room::of_host(facts.memory_bytes);
+    let room = platforms.room();
     let cost = plan::cost(&study, room, |kind| platforms.cost(kind));
     let left_out = study.template.iter().flat_map(|t| &t.left_out);
     let mut missing: Vec<String> = left_out
         .map(|item| format!("{} {}: {}", item.what, item.name, item.why))
         .collect();
     let mut stops: Vec<String> = absent.iter().map(ToString::to_string).collect();
+    stops.extend(
+        platforms
+            .check_limits(&study)
+            .err()
+            .map(|limited| limited.to_string()),
+    );
     stops.extend(sketch.misfits.iter().map(ToString::to_string));
     let mut blueprint = blueprint(&study);
     let foreseen = foresee(&platforms, &study, unmade);
