@@ -147,7 +147,8 @@ impl Guest {
         let line = format!("timeout -k 60 1800 in-guest {step} '{platform}'");
         let output = self.command(&[user, &line]).output()?;
         let told = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        let status = || format!("{}: {told}", output.status);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let status = || format!("{}: {told}{}", output.status, errors.trim());
         Ok((!output.status.success()).then(status))
     }
 }

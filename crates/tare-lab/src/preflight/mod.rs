@@ -242,7 +242,7 @@ impl Platforms {
                 cpus: Cpus::from_milli(1000 * all),
                 memory_bytes: host::facts().memory_bytes,
             },
-            provisioning: if cpus.is_empty() {
+            provisioning: if cpus.is_empty() || !self.has_cpu_sets {
                 Provisioning::Vanilla
             } else {
                 Provisioning::Pinned

@@ -151,12 +151,12 @@ impl Platform for Docker {
         if let Some(name) = &self.runtime {
             knows(name, info.runtimes.as_ref())?;
         }
-        if matches!(self.apart.network, Network::Bridge | Network::Published) {
-            has_bridge(&engine)?;
-        }
         // A user's Podman calls itself rootless too, and checks its options itself.
         if !self.is_within {
             allows(&self.apart, &info)?;
+        }
+        if matches!(self.apart.network, Network::Bridge | Network::Published) {
+            has_bridge(&engine)?;
         }
         self.weight = supports_weight(&engine, &info);
         let details = [

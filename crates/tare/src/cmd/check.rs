@@ -46,6 +46,10 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
             ended => ended?,
         };
         shown?;
+        if checks.iter().any(Checked::failed) {
+            // A platform that fails may leave things behind.
+            run.leave_for_sweep();
+        }
         report.platforms.push(CheckedPlatform {
             platform,
             version,
@@ -53,13 +57,12 @@ pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
         });
     }
     let failed = report.failed();
+    let exit = finish(&report, failed, args.json)?;
     if failed > 0 {
-        // A platform that fails may leave things behind.
-        run.leave_for_sweep();
         drop(run);
         super::show_swept(state::sweep_patiently(&state)?);
     }
-    finish(&report, failed, args.json)
+    Ok(exit)
 }
 
 /// The run's copy of the agent, which goes into boxes as in a run that measures.

@@ -8,7 +8,7 @@ use anyhow::Context;
 use std::cell::RefCell;
 use std::path::Path;
 use std::process::ExitCode;
-use tare_host::interrupt;
+use tare_host::{cgroup, interrupt};
 use tare_lab::runner::{Event, Runner};
 use tare_lab::session::Session;
 use tare_lab::versions;
@@ -74,11 +74,15 @@ fn show(name: &str, state: &Path, json: bool) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A study of one trial of it, natively, on a CPU of its own.
+/// A study of one trial of it, natively, on a CPU of its own if there are sets of CPUs.
 fn designed(name: &str, timeout: Option<f64>, state: &Path, unmade: Unmade) -> anyhow::Result<Study> {
     let mut wishes = StudyRequest {
         platforms: vec!["native".to_owned()],
-        provisioning: vec![Provisioning::Pinned],
+        provisioning: vec![if cgroup::has_cpu_sets() {
+            Provisioning::Pinned
+        } else {
+            Provisioning::Vanilla
+        }],
         workloads: vec![name.into()],
         cpus: "1".parse().ok(),
         protocol: ProtocolOptions {
