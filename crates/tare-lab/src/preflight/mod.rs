@@ -240,7 +240,7 @@ impl Platforms {
             hostname: BoxSpec::HOSTNAME.to_owned(),
             instance: InstanceType {
                 cpus: Cpus::from_milli(1000 * all),
-                memory_bytes: host::facts().memory_bytes,
+                memory_bytes: self.memory_bytes,
             },
             provisioning: if cpus.is_empty() || !self.has_cpu_sets {
                 Provisioning::Vanilla
