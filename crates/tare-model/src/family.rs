@@ -11,13 +11,14 @@ pub enum BoxFamily {
 }
 
 /// Every platform of a family. `oci` is a name of results of old.
-const FAMILIES: [(&str, BoxFamily); 13] = [
+const FAMILIES: [(&str, BoxFamily); 14] = [
     ("docker", BoxFamily::Container),
     ("podman", BoxFamily::Container),
     ("lxc", BoxFamily::Container),
     ("runc", BoxFamily::Container),
     ("crun", BoxFamily::Container),
     ("runsc", BoxFamily::Container),
+    ("containerd", BoxFamily::Container),
     ("nspawn", BoxFamily::Container),
     ("oci", BoxFamily::Container),
     ("vm", BoxFamily::Machine),

@@ -211,7 +211,7 @@ impl ChildBox {
     pub(super) fn connect(&mut self, network: Network, spec: &BoxSpec) -> Result<(), BoxError> {
         match network {
             // One that is published is an engine's.
-            Network::None | Network::Published => {}
+            Network::None | Network::Published | Network::Pasta | Network::Slirp4netns => {}
             Network::Host => self.address = Some(Ipv4Addr::LOCALHOST.into()),
             Network::Bridge => self.use_port(Port::veth(&spec.name, &spec.run, &self.processes())?),
             Network::Macvlan => self.use_port(Port::macvlan(&spec.name, &spec.run, &self.processes())?),
@@ -219,7 +219,7 @@ impl ChildBox {
         Ok(())
     }
 
-    fn processes(&self) -> Vec<u32> {
+    pub(super) fn processes(&self) -> Vec<u32> {
         self.cgroup.as_ref().map(Cgroup::processes).unwrap_or_default()
     }
 
@@ -255,6 +255,10 @@ impl ChildBox {
                 break;
             }
             std::thread::sleep(Duration::from_micros(200));
+        }
+        if matches!(self.child.try_wait(), Ok(Some(status)) if status.success()) {
+            // It removed the box by itself.
+            self.directory.remove_from_engine = None;
         }
         self.port = None;
         self.directory.clear()

@@ -12,6 +12,9 @@ use tare_host::{cgroup, remove};
 /// [`BINARY`] from the root on.
 const BINARY_IN_ROOT: &str = BINARY.split_at(1).1;
 
+/// Removes a container of this name from its engine, and says whether it was there.
+pub(super) type Removal = fn(&str) -> Result<bool, BoxError>;
+
 /// What is made on the host under a box's name: its directory and its cgroups.
 /// Removed when dropped, whatever failed before there was a box.
 pub(super) struct BoxDirectory {
@@ -20,6 +23,8 @@ pub(super) struct BoxDirectory {
     pub path: PathBuf,
     /// Folders that the engine makes elsewhere, or mounts something on, and may forget.
     pub elsewhere: Vec<PathBuf>,
+    /// Removes by the box's name what an engine keeps that was killed on the way.
+    pub remove_from_engine: Option<Removal>,
     /// Whether the box has a user namespace.
     has_userns: bool,
     gone: bool,
@@ -44,6 +49,7 @@ impl BoxDirectory {
             name: spec.name.clone(),
             path,
             elsewhere: Vec::new(),
+            remove_from_engine: None,
             has_userns: false,
             gone: false,
         })
@@ -126,6 +132,9 @@ impl BoxDirectory {
             return Ok(());
         }
         cgroup::sweep(&self.name)?;
+        if let Some(remove) = self.remove_from_engine {
+            remove(&self.name)?;
+        }
         let failed = |path: &Path| BoxError::host(format!("remove {}", path.display()));
         for path in [&self.path].into_iter().chain(&self.elsewhere) {
             remove::folder(path).map_err(failed(path))?;

@@ -34,7 +34,7 @@ pub struct Entry {
 pub(super) type Opened = Result<Box<dyn Platform>, String>;
 
 /// Every platform.
-pub const REGISTRY: [Entry; 16] = [
+pub const REGISTRY: [Entry; 17] = [
     Entry {
         name: "native",
         aliases: &["host", "bare-metal"],
@@ -70,21 +70,28 @@ pub const REGISTRY: [Entry; 16] = [
         name: "runc",
         about: "a container by runc, the runtime below Docker, without an engine",
         inner: true,
-        open: |options, _| opened(oci::Oci::open(options, oci::Runtime::Runc)),
+        open: |options, state| opened(oci::Oci::open(options, oci::Runtime::Runc, state)),
         ..USUAL
     },
     Entry {
         name: "crun",
         about: "a container by crun",
         inner: true,
-        open: |options, _| opened(oci::Oci::open(options, oci::Runtime::Crun)),
+        open: |options, state| opened(oci::Oci::open(options, oci::Runtime::Crun, state)),
         ..USUAL
     },
     Entry {
         name: "runsc",
         aliases: &["gvisor"],
         about: "a gVisor sandbox: a kernel in user space, by runsc",
-        open: |options, _| opened(oci::Oci::open(options, oci::Runtime::Runsc)),
+        open: |options, state| opened(oci::Oci::open(options, oci::Runtime::Runsc, state)),
+        ..USUAL
+    },
+    Entry {
+        name: "containerd",
+        aliases: &["ctr"],
+        about: "a container by containerd, the engine below Docker and Kubernetes",
+        open: |options, state| opened(oci::Oci::open(options, oci::Runtime::Containerd, state)),
         ..USUAL
     },
     Entry {

@@ -224,7 +224,7 @@ pub trait Platform {
     /// Whether its boxes can hold an image for boxes in them.
     fn supports_held_image(&self) -> Support {
         Err(
-            "its outer box cannot pass an image to the inner one: choose native, docker, podman, lxc, runc, crun, nspawn, vm or libvirt as the outer one, or omit this platform or the image",
+            "its outer box cannot pass an image to the inner one: choose native, docker, podman, lxc, runc, crun, containerd, nspawn, vm or libvirt as the outer one, or omit this platform or the image",
         )
     }
 

@@ -4,12 +4,17 @@ use super::super::contract::security::{NET_ADMIN, capability_names, host_capabil
 use super::super::contract::{BoxSpec, Capabilities};
 use super::super::security::{FIRST_USER, TO_HOLD_BOXES, USERS};
 use super::super::storage::{self, Work};
-use super::Oci;
+use super::{Oci, Runtime};
+use rustix::process::{Resource, getrlimit};
 use serde_json::{Value, json};
+use std::fs;
 use std::path::Path;
 use tare_host::cgroup::{Limits, PERIOD_US, cpu_list};
 use tare_host::net::Network;
 use tare_host::places::{BINARY, HELD_IMAGE, MASKED, READ_ONLY, WORK_FOLDER};
+
+/// The file of a bundle.
+pub(super) const CONFIG: &str = "config.json";
 
 /// What Docker grants by default: figures of the runtimes shall differ by the runtime.
 const CAPABILITIES: [&str; 14] = [
@@ -33,6 +38,8 @@ const CAPABILITIES: [&str; 14] = [
 pub(super) struct Parts<'a> {
     /// Where its cgroup is, as the kernel knows it.
     pub cgroup: &'a Path,
+    /// Its root on the host.
+    pub root: &'a Path,
     /// What is mounted as its binary, where that is not in its root.
     pub binary: Option<&'a Path>,
     /// Its work folder.
@@ -56,7 +63,7 @@ pub(super) fn config(spec: &BoxSpec, parts: &Parts<'_>, apart: &Oci) -> Value {
     let mut config = json!({
         "ociVersion": "1.0.2",
         "hostname": spec.hostname,
-        "root": { "path": "rootfs", "readonly": false },
+        "root": { "path": parts.root, "readonly": false },
         "process": {
             "terminal": false,
             "user": { "uid": 0, "gid": 0 },
@@ -81,6 +88,9 @@ pub(super) fn config(spec: &BoxSpec, parts: &Parts<'_>, apart: &Oci) -> Value {
             "namespaces": namespaces,
         },
     });
+    if apart.runtime == Runtime::Containerd {
+        as_of_ours(&mut config["process"]);
+    }
     if let Some(binary) = parts.binary {
         add_mount(&mut config, bind(binary, BINARY, &["ro", "nosuid", "nodev"]));
     }
@@ -99,6 +109,27 @@ pub(super) fn config(spec: &BoxSpec, parts: &Parts<'_>, apart: &Oci) -> Value {
         add_userns(&mut config["linux"]);
     }
     config
+}
+
+/// What boxes of runtimes that tare starts inherit from it, and those of an engine from that: systemd starts containerd without limits and
+/// as the last to be killed for memory.
+fn as_of_ours(process: &mut Value) {
+    let told = fs::read_to_string("/proc/self/oom_score_adj").unwrap_or_default();
+    if let Ok(score) = told.trim().parse::<i32>() {
+        process["oomScoreAdj"] = score.into();
+    }
+    let limit = |(name, resource)| {
+        let limit = getrlimit(resource);
+        let number = |bound: Option<u64>| bound.unwrap_or(u64::MAX);
+        json!({ "type": name, "soft": number(limit.current), "hard": number(limit.maximum) })
+    };
+    let limits = [
+        ("RLIMIT_CORE", Resource::Core),
+        ("RLIMIT_NOFILE", Resource::Nofile),
+        ("RLIMIT_NPROC", Resource::Nproc),
+        ("RLIMIT_MEMLOCK", Resource::Memlock),
+    ];
+    process["rlimits"] = limits.map(limit).to_vec().into();
 }
 
 fn add_work(config: &mut Value, work: &Work) {
@@ -178,13 +209,13 @@ fn resources(limits: &Limits) -> Value {
 mod tests {
     use super::super::super::contract::BoxImage;
     use super::super::super::options::Options;
-    use super::super::Runtime;
     use super::*;
     use tare_model::protocol::InnerImage;
 
     fn parts() -> Parts<'static> {
         Parts {
             cgroup: Path::new("/tare-0-1/box"),
+            root: Path::new("/state/tare-0-1/rootfs"),
             binary: Some(Path::new("/state/shared/tare")),
             work: None,
         }
@@ -192,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_box_that_holds_others_alone_sees_all_of_the_kernel() {
-        let oci = Oci::open(Options::new([].into()), Runtime::Runc).unwrap();
+        let oci = Oci::open(Options::new([].into()), Runtime::Runc, Path::new("/state")).unwrap();
         let config = |holds_boxes| {
             let spec = BoxSpec {
                 holds_boxes,
@@ -216,7 +247,7 @@ mod tests {
 
     #[test]
     fn an_image_that_is_held_for_others_cannot_be_written() {
-        let oci = Oci::open(Options::new([].into()), Runtime::Runc).unwrap();
+        let oci = Oci::open(Options::new([].into()), Runtime::Runc, Path::new("/state")).unwrap();
         let mounts = |holds_boxes| {
             let spec = BoxSpec {
                 holds_boxes,
@@ -239,7 +270,7 @@ mod tests {
         let given = given
             .iter()
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        let oci = Oci::open(Options::new(given.collect()), Runtime::Runc).unwrap();
+        let oci = Oci::open(Options::new(given.collect()), Runtime::Runc, Path::new("/state")).unwrap();
         config(&BoxSpec::example(), &parts(), &oci)
     }
 
@@ -275,6 +306,6 @@ mod tests {
     #[test]
     fn gvisor_has_no_such_options() {
         let given = [("capabilities".to_owned(), "none".to_owned())].into();
-        assert!(Oci::open(Options::new(given), Runtime::Runsc).is_err());
+        assert!(Oci::open(Options::new(given), Runtime::Runsc, Path::new("/state")).is_err());
     }
 }

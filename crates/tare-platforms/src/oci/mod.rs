@@ -1,7 +1,8 @@
-//! OCI runtimes by a bundle of one file: runc, crun and runsc (gVisor), in the
+//! OCI runtimes by a bundle of one file: runc, crun, runsc (gVisor), and runc by containerd, in the
 //! foreground on pipes.
 
 mod config;
+mod containerd;
 
 use super::apart::can_be_had;
 use super::child::{ChildBox, Start};
@@ -9,14 +10,15 @@ use super::contract::{
     Absent, BoxError, BoxSpec, Capabilities, HELLO_DEADLINE, InnerNeeds, MemoryView, Platform, QuotaView,
     RunningBox, Seccomp, Security, Storage, Support,
 };
-use super::directory::BoxDirectory;
+use super::directory::{BoxDirectory, canonical};
 use super::options::Options;
 use super::probe::{cgroups_usable, installed};
 use super::security::Offer;
 use super::shared::shared_binary;
 use super::storage::Work;
-use config::Parts;
+use config::{CONFIG, Parts};
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 use tare_host::cgroup::{Cgroup, CgroupError, Layout};
@@ -29,32 +31,69 @@ pub(super) enum Runtime {
     Runc,
     Crun,
     Runsc,
+    Containerd,
 }
 
 impl Runtime {
+    /// Whether it puts a kernel of its own between the box and the host.
+    fn is_sandbox(self) -> bool {
+        self == Self::Runsc
+    }
+
     /// The networks that its boxes can have.
-    const fn networks(self) -> &'static [Network] {
-        match self {
-            Self::Runc | Self::Crun => &Network::OF_TOOLS,
+    fn networks(self) -> &'static [Network] {
+        if self.is_sandbox() {
             // It takes over a network that is there before it starts, and no later one.
-            Self::Runsc => &[Network::None, Network::Host],
+            return &[Network::None, Network::Host];
         }
+        &Network::OF_TOOLS
     }
 
     /// Where its boxes' work folder can lie. gVisor mounts no file system of the host's kernel.
-    const fn storages(self) -> &'static [Storage] {
-        match self {
-            Self::Runc | Self::Crun => &Storage::OF_BUNDLES,
-            Self::Runsc => &Storage::OF_CONTAINERS,
+    fn storages(self) -> &'static [Storage] {
+        if self.is_sandbox() {
+            return &Storage::OF_CONTAINERS;
         }
+        &Storage::OF_BUNDLES
     }
 
     const fn program(self) -> &'static str {
         match self {
-            Self::Runc => "runc",
+            Self::Runc | Self::Containerd => "runc",
             Self::Crun => "crun",
             Self::Runsc => "runsc",
         }
+    }
+
+    /// Version of the runtime, or of the engine above it with that of the runtime as a detail.
+    fn version(self) -> Result<PlatformVersion, Absent> {
+        let program = self.program();
+        let runtime = installed(program, format!("install it (Debian: apt-get install {program})"))?;
+        if self != Self::Containerd {
+            return Ok(PlatformVersion {
+                version: runtime,
+                ..PlatformVersion::default()
+            });
+        }
+        Ok(PlatformVersion {
+            version: containerd::version()?,
+            details: [("runtime".to_owned(), runtime)].into(),
+        })
+    }
+
+    /// Runs the bundle in a folder as the box of this name, in the foreground.
+    fn run(self, network: Network, cgroup: &Cgroup, bundle: &Path, name: &str) -> Result<Command, BoxError> {
+        if self == Self::Containerd {
+            return containerd::run(bundle, name);
+        }
+        let mut command = self.command(network, cgroup);
+        command
+            .arg("--root")
+            .arg(bundle.join("state"))
+            .args(["run", "--bundle"])
+            .arg(bundle)
+            .arg(name);
+        Ok(command)
     }
 
     /// The runtime with its own options, before a subcommand.
@@ -103,12 +142,14 @@ pub(super) struct Oci {
     security: Option<Security>,
     storage: Option<Storage>,
     network: Network,
+    /// Where runs have their folders.
+    state: PathBuf,
 }
 
 impl Oci {
-    pub(super) fn open(mut options: Options, runtime: Runtime) -> Result<Self, String> {
+    pub(super) fn open(mut options: Options, runtime: Runtime, state: &Path) -> Result<Self, String> {
         let security = match runtime {
-            Runtime::Runc => Some(Security::take(&mut options, &SECURITY)?),
+            Runtime::Runc | Runtime::Containerd => Some(Security::take(&mut options, &SECURITY)?),
             Runtime::Crun => Some(Security::take(&mut options, &OF_CRUN)?),
             Runtime::Runsc => None,
         };
@@ -121,6 +162,7 @@ impl Oci {
             security,
             storage,
             network,
+            state: state.to_owned(),
         })
     }
 }
@@ -128,37 +170,31 @@ impl Oci {
 impl Oci {
     /// The cgroup that the runtime is to make.
     fn cgroup(&self, layout: &Layout, spec: &BoxSpec) -> Result<Cgroup, CgroupError> {
-        match self.runtime {
-            Runtime::Runc | Runtime::Crun => Cgroup::within(layout, &spec.name, &spec.limits()),
+        if self.runtime.is_sandbox() {
             // It reads its CPUs and its memory from there, and its boxes reach no cgroup.
-            Runtime::Runsc => Ok(Cgroup::at(layout, &spec.name)),
+            return Ok(Cgroup::at(layout, &spec.name));
         }
+        Cgroup::within(layout, &spec.name, &spec.limits())
     }
 }
 
 impl Platform for Oci {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         cgroups_usable()?;
-        let program = self.runtime.program();
-        let version = installed(program, format!("install it (Debian: apt-get install {program})"))?;
+        let mut version = self.runtime.version()?;
         self.storage.map_or(Ok(()), Storage::probe)?;
         can_be_had(self.network)?;
-        Ok(PlatformVersion {
-            version,
-            details: self
-                .security
-                .iter()
-                .flat_map(Security::details)
-                .chain(self.storage.into_iter().flat_map(Storage::details))
-                .collect(),
-        })
+        let security = self.security.iter().flat_map(Security::details);
+        let storage = self.storage.into_iter().flat_map(Storage::details);
+        version.details.extend(security.chain(storage));
+        Ok(version)
     }
 
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         // Once per run, and no part of start-up latency.
         let shared = shared_binary(spec)?;
         let requested = Instant::now();
-        let directory = BoxDirectory::make_apart(spec, self.security.as_ref())?;
+        let mut directory = BoxDirectory::make_apart(spec, self.security.as_ref())?;
         let root = directory.shared_rootfs(spec, shared)?;
         let work = Work::make(self.storage, &directory.path, &root.path)?;
         if let Some(security) = &self.security {
@@ -169,19 +205,19 @@ impl Platform for Oci {
         let cgroup = self.cgroup(&layout, spec)?;
         let parts = Parts {
             cgroup: &cgroup.path(&layout),
+            root: &canonical(&root.path)?,
             binary: root.binary.as_deref(),
             work: work.as_ref(),
         };
         let config = config::config(spec, &parts, self).to_string();
-        fs::write(directory.path.join("config.json"), config)
+        fs::write(directory.path.join(CONFIG), config)
             .map_err(BoxError::host("write the container's configuration"))?;
-        let mut command = self.runtime.command(self.network, &cgroup);
-        command
-            .arg("--root")
-            .arg(directory.path.join("state"))
-            .args(["run", "--bundle"])
-            .arg(&directory.path)
-            .arg(&spec.name);
+        let command = self
+            .runtime
+            .run(self.network, &cgroup, &directory.path, &spec.name)?;
+        if self.runtime == Runtime::Containerd {
+            directory.remove_from_engine = Some(containerd::remove);
+        }
         let start = Start {
             command,
             directory,
@@ -192,8 +228,11 @@ impl Platform for Oci {
         };
         let mut made = ChildBox::over_pipes(start)?;
         made.use_cgroup(cgroup);
-        if self.runtime == Runtime::Runc {
-            // It copies between its own standard streams and the container's, crun does not.
+        if self.runtime == Runtime::Containerd && made.processes().is_empty() {
+            return Err(containerd::elsewhere());
+        }
+        if matches!(self.runtime, Runtime::Runc | Runtime::Containerd) {
+            // They copy between their own standard streams and the container's, crun does not.
             made.shorten()?;
         }
         made.connect(self.network, spec)?;
@@ -205,12 +244,12 @@ impl Platform for Oci {
     }
 
     fn supports_held_image(&self) -> Support {
-        match self.runtime {
-            Runtime::Runc | Runtime::Crun => Ok(()),
-            Runtime::Runsc => Err(
+        if self.runtime.is_sandbox() {
+            return Err(
                 "gVisor cannot mount an image for a box inside it: choose runc or crun as the outer one, or omit the image",
-            ),
+            );
         }
+        Ok(())
     }
 
     fn security(&self) -> Option<Security> {
@@ -232,23 +271,32 @@ impl Platform for Oci {
                 Runtime::Crun => &["crun"],
                 // Its memory limit can only be read from outside.
                 Runtime::Runsc => &[],
+                // Only where it runs already.
+                Runtime::Containerd => &[],
             },
             ..InnerNeeds::default()
         }
     }
 
     fn quota_view(&self) -> QuotaView {
-        match self.runtime {
+        if self.runtime.is_sandbox() {
             // gVisor's kernel accounts by a clock of its own.
-            Runtime::Runsc => QuotaView::HostOnly,
-            Runtime::Runc | Runtime::Crun => QuotaView::Inside,
+            return QuotaView::HostOnly;
         }
+        QuotaView::Inside
     }
 
     fn memory_view(&self) -> MemoryView {
-        match self.runtime {
-            Runtime::Runsc => MemoryView::HostLimit,
-            Runtime::Runc | Runtime::Crun => MemoryView::Touch,
+        if self.runtime.is_sandbox() {
+            return MemoryView::HostLimit;
         }
+        MemoryView::Touch
+    }
+
+    fn sweep(&mut self, run: &str) -> Result<Vec<String>, BoxError> {
+        if self.runtime == Runtime::Containerd {
+            return containerd::sweep(run, &self.state.join(run));
+        }
+        Ok(Vec::new())
     }
 }

@@ -108,6 +108,11 @@ fn crun() {
 }
 
 #[test]
+fn containerd() {
+    keeps_its_promises("containerd", CONTAINERS, &[]);
+}
+
+#[test]
 fn runsc() {
     keeps_its_promises("runsc", CONTAINERS, &OF_MACHINES);
 }
@@ -154,6 +159,8 @@ fn what_sets_a_container_apart_is_turned_off_and_on() {
         "runc?userns=on",
         "runc?pidns=off",
         "docker?pidns=off",
+        "containerd?pidns=off",
+        "containerd?storage=overlay&userns=on",
         "crun?capabilities=none&userns=on",
         "nspawn?seccomp=off",
         "nspawn?userns=on",
@@ -213,7 +220,7 @@ fn have_their_options(platforms: &[&str]) {
 
 #[test]
 fn containers_are_reached_over_a_bridge_that_goes_with_the_run() {
-    for engine in ["runc", "crun", "lxc", "nspawn"] {
+    for engine in ["runc", "crun", "containerd", "lxc", "nspawn"] {
         is_reached(&format!("{engine}?network=bridge"));
     }
 }
@@ -261,7 +268,16 @@ fn is_run(entry: &std::fs::DirEntry) -> bool {
 
 #[test]
 fn containers_share_the_network_of_the_host() {
-    for engine in ["docker", "podman", "runc", "crun", "runsc", "lxc", "nspawn"] {
+    for engine in [
+        "docker",
+        "podman",
+        "runc",
+        "crun",
+        "containerd",
+        "runsc",
+        "lxc",
+        "nspawn",
+    ] {
         is_reached(&format!("{engine}?network=host"));
     }
 }

@@ -4,7 +4,7 @@ use crate::common::{self, Tare, left_of, processes_that_bear, ready};
 use serde_json::Value;
 use std::time::Duration;
 
-const CONTAINERS: [&str; 9] = [
+const CONTAINERS: [&str; 10] = [
     "native",
     "docker",
     "docker?runtime=runsc",
@@ -13,6 +13,7 @@ const CONTAINERS: [&str; 9] = [
     "runc",
     "crun",
     "runsc",
+    "containerd",
     "nspawn",
 ];
 
@@ -472,6 +473,7 @@ fn are_frozen_and_thawed(platforms: &[&str]) {
 #[test]
 fn what_a_killed_run_left_is_swept_by_the_next_start_and_its_trials_are_kept() {
     on_each(&FEW, is_swept_after_a_kill);
+    on_each(&["containerd"], is_swept_after_a_kill);
 }
 
 fn is_swept_after_a_kill(platform: &str, tare: &Tare) {

@@ -9,8 +9,16 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Platforms without a kernel of their own whose boxes can have an image.
-const CONTAINERS: [&str; 8] = [
-    "native", "docker", "podman", "lxc", "nspawn", "runc", "crun", "runsc",
+const CONTAINERS: [&str; 9] = [
+    "native",
+    "docker",
+    "podman",
+    "lxc",
+    "nspawn",
+    "runc",
+    "crun",
+    "runsc",
+    "containerd",
 ];
 
 /// And those with one.

@@ -360,6 +360,15 @@ pub fn left_of(run: &str) -> Vec<String> {
             .flat_map(|folder| entries(Path::new(folder)))
             .filter(|path| names(path, run)),
     );
+    let containers = Command::new("ctr").args(["containers", "list", "-q"]).output();
+    let containers = containers.map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
+    left.extend(
+        containers
+            .unwrap_or_default()
+            .lines()
+            .filter(|name| name.contains(run))
+            .map(|name| format!("containerd's container {name}")),
+    );
     let domains = Command::new("virsh")
         .args(["-q", "list", "--all", "--name"])
         .output();
