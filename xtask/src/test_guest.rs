@@ -90,13 +90,15 @@ impl Guest {
         let guest = Self {
             suite: suite.to_owned(),
         };
-        guest.told(&["up"])?;
+        // Its progress is shown, not amid the table: making a disk takes minutes.
+        let up = guest.command(&["up"]).stdout(io::stderr()).status()?;
+        anyhow::ensure!(up.success(), "{suite} does not boot: {up}");
         for (file, place) in [
             (tare, "/usr/local/bin/tare"),
             (Path::new("scripts/in-guest"), "/usr/local/bin/in-guest"),
         ] {
             let file = file.to_str().context("a path is not text")?;
-            guest.told(&["put", file, place])?;
+            stdout_of(&mut guest.command(&["put", file, place]))?;
         }
         Ok(guest)
     }
@@ -107,12 +109,13 @@ impl Guest {
         command
     }
 
-    fn told(&self, words: &[&str]) -> Result<String> {
-        stdout_of(&mut self.command(words))
-    }
-
     fn rows(&self, user: &str, options: &Options) -> Result<Vec<Row>> {
-        let mut platforms = test_all::ready(&self.told(&[user, "tare doctor --json"])?)?;
+        // Without a platform that is ready, doctor prints its findings and fails.
+        let doctor = self.command(&[user, "tare doctor --json"]).output()?;
+        let found = String::from_utf8(doctor.stdout)?;
+        let errors = String::from_utf8_lossy(&doctor.stderr);
+        anyhow::ensure!(!found.is_empty(), "tare doctor failed: {errors}");
+        let mut platforms = test_all::ready(&found)?;
         platforms.retain(|name| options.platforms.is_empty() || options.platforms.contains(name));
         platforms
             .into_iter()

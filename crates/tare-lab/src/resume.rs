@@ -7,7 +7,8 @@ pub use asked::asked;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 use tare_model::host::HostFacts;
-use tare_model::results::{EndReason, Header, Outcome, Record, Results, TrialRecord};
+use tare_model::platform::PlatformPath;
+use tare_model::results::{EndReason, Header, Outcome, PlatformVersion, Record, Results, TrialRecord};
 use tare_model::size::counted;
 use tare_model::study::{Cell, Protocol, Stopping, Study};
 use tare_platforms::agent_file;
@@ -69,6 +70,16 @@ pub enum ResumeError {
     /// Another host measured the first part.
     #[error("{path} was measured on another host ({differs}): continue it there, or start a new one with -o")]
     OtherHost { path: String, differs: &'static str },
+    /// A platform changed since: its engine, or what limits tare.
+    #[error(
+        "{path}: {platform} is not as it was when the run began ({differs}): restore it, or start a new one with -o"
+    )]
+    OtherPlatform {
+        path: String,
+        platform: String,
+        /// What, with its values.
+        differs: String,
+    },
     /// A program or a file of the first part has other contents now.
     #[error(
         "{path}: {file} has other contents than when the run began (SHA-256 {then}... then, {now}... now): restore it, or start a new one with -o"
@@ -243,15 +254,11 @@ pub fn origin(path: &str, results: &Results, host: &HostFacts) -> Result<(), Res
         ("different kernel", then.host.kernel != host.kernel),
     ];
     match known.into_iter().find(|(_, differs)| *differs) {
-        Some((differs, _)) => Err(other_host(path, differs)),
+        Some((differs, _)) => Err(ResumeError::OtherHost {
+            path: path.to_owned(),
+            differs,
+        }),
         None => Ok(()),
-    }
-}
-
-fn other_host(path: &str, differs: &'static str) -> ResumeError {
-    ResumeError::OtherHost {
-        path: path.to_owned(),
-        differs,
     }
 }
 
@@ -262,11 +269,48 @@ fn other_host(path: &str, differs: &'static str) -> ResumeError {
 /// [`ResumeError`], as [`origin`] too.
 pub fn check(path: &str, results: &Results, now: &Header) -> Result<(), ResumeError> {
     origin(path, results, &now.host)?;
-    if results.header.platforms != now.platforms {
-        return Err(other_host(path, "other versions of platforms"));
-    }
+    same_platforms(path, &results.header.platforms, &now.platforms)?;
     same_files(path, &results.header.files, &now.files)?;
     unfinished(path, results, &now.study.protocol)
+}
+
+/// Compares platforms by all that was found of them: figures depend on it.
+fn same_platforms(
+    path: &str,
+    then: &BTreeMap<PlatformPath, PlatformVersion>,
+    now: &BTreeMap<PlatformPath, PlatformVersion>,
+) -> Result<(), ResumeError> {
+    let mut platforms = then.keys().chain(now.keys());
+    let Some(platform) = platforms.find(|platform| then.get(*platform) != now.get(*platform)) else {
+        return Ok(());
+    };
+    Err(ResumeError::OtherPlatform {
+        path: path.to_owned(),
+        platform: platform.to_string(),
+        differs: difference(then.get(platform), now.get(platform)),
+    })
+}
+
+/// What differs first between two findings of a platform, with its values.
+fn difference(then: Option<&PlatformVersion>, now: Option<&PlatformVersion>) -> String {
+    let both = |what: &str, value: &dyn Fn(&PlatformVersion) -> Option<String>| {
+        let value =
+            |facts: Option<&PlatformVersion>| facts.and_then(value).unwrap_or_else(|| "none".to_owned());
+        format!("{what}: {} then, {} now", value(then), value(now))
+    };
+    let version = |facts: Option<&PlatformVersion>| facts.map(|facts| facts.version.clone());
+    if version(then) != version(now) {
+        return both("version", &|facts| Some(facts.version.clone()));
+    }
+    let detail = |facts: Option<&PlatformVersion>, key: &str| facts?.details.get(key).cloned();
+    let mut keys = [then, now]
+        .into_iter()
+        .flatten()
+        .flat_map(|facts| facts.details.keys());
+    let key = keys.find(|key| detail(then, key) != detail(now, key));
+    key.map_or_else(String::new, |key| {
+        both(key, &|facts| facts.details.get(key).cloned())
+    })
 }
 
 /// Files of versions that did not record any are taken as they are.
@@ -471,4 +515,52 @@ fn other_protocol(then: &Protocol, now: &Protocol) -> Option<&'static str> {
         .into_iter()
         .find(|(_, differs)| *differs)
         .map(|(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_platform_that_changed_is_named_with_what_differs() {
+        let facts = |version: &str, details: &[(&str, &str)]| PlatformVersion {
+            version: version.to_owned(),
+            details: details
+                .iter()
+                .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+                .collect(),
+        };
+        let (docker, path) = ("docker".parse::<PlatformPath>().unwrap(), "r.jsonl");
+        let one = |facts: PlatformVersion| BTreeMap::from([(docker.clone(), facts)]);
+        let then = one(facts("Docker 26", &[("runtime", "runc")]));
+        assert!(same_platforms(path, &then, &then).is_ok());
+        let words = |now: &BTreeMap<PlatformPath, PlatformVersion>| {
+            [(&then, now), (now, &then)]
+                .map(|(then, now)| same_platforms(path, then, now).unwrap_err().to_string())
+        };
+        for (now, told) in [
+            (
+                one(facts("Docker 27", &[])),
+                [
+                    "(version: Docker 26 then, Docker 27 now)",
+                    "(version: Docker 27 then, Docker 26 now)",
+                ],
+            ),
+            (
+                one(facts("Docker 26", &[])),
+                ["(runtime: runc then, none now)", "(runtime: none then, runc now)"],
+            ),
+            (
+                BTreeMap::new(),
+                [
+                    "(version: Docker 26 then, none now)",
+                    "(version: none then, Docker 26 now)",
+                ],
+            ),
+        ] {
+            for (words, told) in words(&now).iter().zip(told) {
+                assert!(words.contains(told) && words.contains("docker"), "{words}");
+            }
+        }
+    }
 }

@@ -36,8 +36,12 @@ pub(super) fn can_be_had(network: Network) -> Result<(), Absent> {
 impl Apart {
     /// Takes the options out of those of a path, of containers whose mounts an engine
     /// makes.
-    pub(super) fn by_engine(options: &mut Options, offer: &Offer) -> Result<Self, String> {
-        Self::take(options, offer, &Network::OF_ENGINES, &Storage::OF_CONTAINERS)
+    pub(super) fn by_engine(
+        options: &mut Options,
+        offer: &Offer,
+        networks: &[Network],
+    ) -> Result<Self, String> {
+        Self::take(options, offer, networks, &Storage::OF_CONTAINERS)
     }
 
     /// As [`Apart::by_engine`], of containers whose mounts are told one by one.

@@ -50,6 +50,8 @@ pub const OPTION_FACTORS: [OptionFactor; 3] = [
             Network::Bridge.name(),
             Network::Macvlan.name(),
             Network::Published.name(),
+            Network::Pasta.name(),
+            Network::Slirp4netns.name(),
         ],
     },
 ];

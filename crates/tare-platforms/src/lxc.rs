@@ -302,7 +302,7 @@ const fn network_type(network: Network) -> &'static str {
     match network {
         // What LXC calls none is no network of its own.
         Network::Host => "none",
-        Network::None | Network::Bridge | Network::Macvlan | Network::Published => "empty",
+        _ => "empty",
     }
 }
 

@@ -54,6 +54,23 @@ const HELD_DEADLINE: Duration = Duration::from_secs(120);
 /// How his service makes cgroups: below that of tare. By itself it would ask his service manager, for some beside it.
 const BELOW: [&str; 2] = ["--cgroup-manager", "cgroupfs"];
 
+/// The program that passes connections on to boxes of this network.
+const fn passes_on(network: Network) -> Option<&'static str> {
+    match network {
+        Network::Pasta | Network::Slirp4netns => Some(network.name()),
+        _ => None,
+    }
+}
+
+/// Debian's package of such a program.
+fn package(program: &str) -> &str {
+    if program == Network::Pasta.name() {
+        "passt"
+    } else {
+        program
+    }
+}
+
 fn is_rootless() -> bool {
     !rustix::process::geteuid().is_root()
 }
@@ -72,8 +89,11 @@ struct Connected {
 
 impl Podman {
     pub(super) fn open(mut options: Options, state: &Path) -> Result<Self, String> {
-        let offer = if is_rootless() { &ROOTLESS } else { &SECURITY };
-        let apart = Apart::by_engine(&mut options, offer)?;
+        let apart = if is_rootless() {
+            Apart::by_engine(&mut options, &ROOTLESS, &Network::OF_ROOTLESS)?
+        } else {
+            Apart::by_engine(&mut options, &SECURITY, &Network::OF_ENGINES)?
+        };
         options.none()?;
         Ok(Self {
             apart,
@@ -219,11 +239,11 @@ impl Platform for Podman {
         limits_usable()?;
         installed("podman", "install it (Debian: apt-get install podman)")?;
         may_map_users()?;
-        if is_rootless() && !matches!(self.apart.network, Network::None | Network::Host) {
-            return Err(Absent::new(
-                "the network of an ordinary user's Podman cannot be reached from the host",
-                "omit network, choose network=host, or run tare as root",
-            ));
+        if let Some(program) = passes_on(self.apart.network) {
+            installed(
+                program,
+                format!("install it (Debian: apt-get install {})", package(program)),
+            )?;
         }
         if self.apart.security.has_userns() {
             users_to_give()?;

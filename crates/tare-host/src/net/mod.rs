@@ -37,6 +37,10 @@ pub enum Network {
     /// The engine's bridge, and a port of the host, on its loopback alone, that leads to
     /// the box's port [`PORT`].
     Published,
+    /// A port of the host as with [`Self::Published`], by pasta: an ordinary user's process that passes connections on.
+    Pasta,
+    /// The same by slirp4netns, a network stack in a process.
+    Slirp4netns,
 }
 
 /// The port of a box that is published.
@@ -57,6 +61,8 @@ pub enum HostReach {
 impl Network {
     /// What engines can give their containers.
     pub const OF_ENGINES: [Self; 4] = [Self::None, Self::Host, Self::Bridge, Self::Published];
+    /// What those of an ordinary user can: their bridge is out of the host's reach.
+    pub const OF_ROOTLESS: [Self; 4] = [Self::None, Self::Host, Self::Pasta, Self::Slirp4netns];
     /// What tare gives containers whose engine brings no network.
     pub const OF_TOOLS: [Self; 4] = [Self::None, Self::Host, Self::Bridge, Self::Macvlan];
     /// What a box in another can have, which is made there with nothing else.
@@ -72,7 +78,14 @@ impl Network {
             Self::Bridge => "bridge",
             Self::Macvlan => "macvlan",
             Self::Published => "published",
+            Self::Pasta => "pasta",
+            Self::Slirp4netns => "slirp4netns",
         }
+    }
+
+    /// Whether the host reaches a box by the port that is published, and by nothing else.
+    pub const fn is_published(self) -> bool {
+        matches!(self, Self::Published | Self::Pasta | Self::Slirp4netns)
     }
 }
 

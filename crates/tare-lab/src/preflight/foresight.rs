@@ -64,6 +64,11 @@ pub struct Foresight {
     pub left_behind: Vec<LeftBehind>,
 }
 
+/// The row of a plan for what is [`Foresight::barred`].
+pub const CANNOT_RUN: &str = "cannot run";
+/// The row of a plan for what is [`Foresight::unpinned`].
+pub const NOT_PINNED: &str = "not pinned";
+
 /// That a study would end without what it is for.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Futile {
@@ -73,9 +78,9 @@ pub enum Futile {
         /// Of the first workload, why.
         why: String,
     },
-    /// What can run is held against nothing.
+    /// What can run has nothing to compare it with.
     #[error(
-        "nothing can be compared: of {platforms} only {runs} can run {workload}; 'cannot run' says how to fix it, or measure only -p {runs}"
+        "nothing can be compared: of {platforms} only {runs} can run {workload}; '{row}' says how to fix it, or measure only -p {runs}"
     )]
     NothingCompared {
         /// The platforms of the study.
@@ -83,6 +88,8 @@ pub enum Futile {
         workload: String,
         /// The platform that can run it.
         runs: PlatformPath,
+        /// The row of the plan that has the reason.
+        row: &'static str,
     },
 }
 
@@ -145,6 +152,11 @@ impl Foresight {
                 platforms: platforms.join(", "),
                 workload: workload.to_owned(),
                 runs: runs.clone(),
+                row: if self.barred.iter().any(|barred| barred.workload == workload) {
+                    CANNOT_RUN
+                } else {
+                    NOT_PINNED
+                },
             })
         })
     }

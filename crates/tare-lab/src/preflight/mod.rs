@@ -2,7 +2,7 @@
 
 mod foresight;
 
-pub use foresight::{Barred, Foresight, Futile, LeftBehind, NamedFile, Unpinned};
+pub use foresight::{Barred, CANNOT_RUN, Foresight, Futile, LeftBehind, NOT_PINNED, NamedFile, Unpinned};
 
 use crate::identity;
 use std::collections::BTreeMap;
@@ -474,13 +474,16 @@ fn apart(network: Network, workload: &Workload) -> Option<&'static str> {
         Network::Macvlan => {
             Some("the kernel keeps the host and a macvlan on it apart; choose network=bridge or network=host")
         }
-        Network::Published if is_udp && serves => {
+        published_by if published_by.is_published() && is_udp && serves => {
             Some("the engine publishes TCP ports only; choose network=bridge")
         }
-        Network::Published if published(workload) > 1 => Some(
+        published_by if published_by.is_published() && published(workload) > 1 => Some(
             "the engine publishes one port, and more than one of its servers is talked to from outside; choose network=bridge",
         ),
-        Network::Published | Network::Host | Network::Bridge => None,
+        Network::Pasta | Network::Slirp4netns if !serves => Some(
+            "boxes of an ordinary user do not reach the host; choose network=host, or a workload whose server is in the box",
+        ),
+        _ => None,
     }
 }
 

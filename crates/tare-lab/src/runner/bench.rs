@@ -14,7 +14,6 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use tare_host::interrupt;
-use tare_host::net::Network;
 use tare_model::finding::Finding;
 use tare_model::results::ProcessUsage;
 use tare_model::study::{Cell, Study, Workload};
@@ -73,7 +72,7 @@ impl Bench<'_> {
     /// Whether no more than one server in its box can be reached.
     fn has_one_port(&self, cell: &Cell, workload: &Workload) -> bool {
         let serves = workload.servers().any(|role| role.place == Place::Tested);
-        serves && self.boxes.platforms.network(&cell.kind.platform) == Network::Published
+        serves && self.boxes.platforms.network(&cell.kind.platform).is_published()
     }
 
     /// The workload of a trial. The chance of a load is the same for all cells of a block, and

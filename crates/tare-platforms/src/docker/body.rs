@@ -58,7 +58,7 @@ pub(super) fn body(
         host_config.readonly_paths = Some(Vec::new());
         host_config.binds = Some(vec!["/sys/fs/cgroup:/sys/fs/cgroup:rw".into()]);
     }
-    let is_published = apart.network == Network::Published;
+    let is_published = apart.network.is_published();
     if is_published {
         let bound = PortBinding {
             host_ip: Some(Ipv4Addr::LOCALHOST.to_string()),

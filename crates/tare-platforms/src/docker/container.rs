@@ -94,6 +94,11 @@ impl DockerBox {
                 self.find_addresses()?;
                 self.host_reach = HostReach::Published(self.find_port()?);
             }
+            // Whoever passes connections on makes them inside to the loopback or to another address.
+            Network::Pasta | Network::Slirp4netns => {
+                self.address = Some(Ipv4Addr::UNSPECIFIED.into());
+                self.host_reach = HostReach::Published(self.find_port()?);
+            }
         }
         Ok(())
     }

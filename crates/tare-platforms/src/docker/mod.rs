@@ -72,7 +72,7 @@ impl Docker {
     /// `cache` is the folder of whoever opens it: of a box, in a box.
     pub(super) fn open(mut options: Options, cache: &Path) -> Result<Self, String> {
         let runtime = options.take("runtime")?;
-        let apart = Apart::by_engine(&mut options, &SECURITY)?;
+        let apart = Apart::by_engine(&mut options, &SECURITY, &Network::OF_ENGINES)?;
         options.none()?;
         Ok(Self {
             runtime,

@@ -45,10 +45,10 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What cannot go well; of programs in an image that is yet to be made nothing is known.
+/// What cannot go well, with any image if that is yet to be made.
 pub(super) fn foresee(platforms: &Platforms, study: &Study, unmade: Option<&str>) -> Foresight {
     match unmade {
         None => platforms.foresee(study),
-        Some(_) => Foresight::default(),
+        Some(_) => platforms.foresee_before_image(study),
     }
 }

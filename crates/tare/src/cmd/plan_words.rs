@@ -2,7 +2,7 @@
 
 use crate::out;
 use tare_host::host::allowed_cpus;
-use tare_lab::preflight::{Barred, Foresight, LeftBehind};
+use tare_lab::preflight::{Barred, CANNOT_RUN, Foresight, LeftBehind, NOT_PINNED};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::size::{counted, show_memory, show_seconds};
 use tare_model::study::{Fresh, Instance, Protocol, Stopping, Study};
@@ -308,10 +308,10 @@ pub fn busy(load: Option<f64>) -> String {
 /// What cannot go well, a paragraph for each.
 pub fn foreseen(foreseen: &Foresight) -> String {
     let barred = foreseen.barred.iter();
-    let barred = barred.map(|barred| out::wrapped("cannot run", INDENT, &cannot_run(barred)));
+    let barred = barred.map(|barred| out::wrapped(CANNOT_RUN, INDENT, &cannot_run(barred)));
     let unpinned = foreseen.unpinned.as_ref().map(|unpinned| {
         let words = format!("{}: {}", listed(&unpinned.platforms), unpinned.why);
-        out::wrapped("not pinned", INDENT, &words)
+        out::wrapped(NOT_PINNED, INDENT, &words)
     });
     let left = foreseen.left_behind.iter();
     let left = left.map(|left| out::wrapped("not there", INDENT, &not_there(left)));
