@@ -259,7 +259,10 @@ pub(crate) fn server(workload: &Workload, role: &Role, at: SocketAddr, book: &Bo
 
 /// A command with the addresses of the servers in it; `own` is that of the command itself.
 fn command(role: &Role, run: &CommandRun, own: Option<SocketAddr>, book: &Book) -> CommandTask {
-    as_role(role, book.filled(&run.argv, role, own))
+    CommandTask {
+        env: book.environment(role, own),
+        ..as_role(role, book.filled(&run.argv, role, own))
+    }
 }
 
 /// A command as a role runs it.

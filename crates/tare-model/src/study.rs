@@ -267,10 +267,12 @@ impl Study {
 
     /// The workloads whose cells have boxes with more CPUs together than the host, which has so many.
     pub fn oversubscribed(&self, host_cpus: u32) -> Vec<&Workload> {
-        let sizes = self.instances.iter().map(|instance| instance.size.cpus.milli());
-        let largest = u64::from(sizes.max().unwrap_or_default());
+        let cells = self.cells();
+        let milli = |cell: &Cell| self.instance_of(&cell.kind).map_or(0, |i| i.size.cpus.milli());
         let has_more = |workload: &&Workload| {
             let beside = workload.apart().count() as u64;
+            let own = cells.iter().filter(|cell| cell.workload == workload.name());
+            let largest = u64::from(own.map(milli).max().unwrap_or_default());
             beside > 0 && largest * (1 + beside) > 1000 * u64::from(host_cpus)
         };
         self.workloads.iter().filter(has_more).collect()

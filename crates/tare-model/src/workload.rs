@@ -47,6 +47,9 @@ pub struct Workload {
     /// How long a run of it takes on an ordinary machine, in seconds, where its file says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
+    /// Memory of a box that it needs, in bytes, where its file says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
     /// The parts that processes play in it.
     pub roles: Vec<Role>,
     /// What a trial yields one sample of each, exactly one of them primary.

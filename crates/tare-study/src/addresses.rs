@@ -151,6 +151,12 @@ impl Book {
         words.iter().map(|word| filled(word, at)).collect()
     }
 
+    /// The environment of this role, likewise.
+    pub fn environment(&self, role: &Role, own: Option<SocketAddr>) -> Vec<(String, String)> {
+        let (names, values): (Vec<String>, Vec<String>) = role.env.iter().cloned().unzip();
+        names.into_iter().zip(self.filled(&values, role, own)).collect()
+    }
+
     /// Where the servers of this name are, as seen from this box.
     pub fn seen(&self, name: &str, from: &Placement) -> Vec<SocketAddr> {
         let at = |entry: &Entry| match from {
@@ -178,7 +184,9 @@ fn talks_to(role: &Role, server: &Role) -> bool {
                 Some(Ready::Command(argv)) => &argv[..],
                 _ => &[],
             };
-            let mut blanks = run.argv.iter().chain(asked).flat_map(|word| blanks(word));
+            let values = role.env.iter().map(|(_, value)| value);
+            let words = run.argv.iter().chain(asked).chain(values);
+            let mut blanks = words.flat_map(|word| blanks(word));
             let name = server.one_of.as_ref().unwrap_or(&server.name);
             blanks.any(|blank| blank.role == Some(name))
         }

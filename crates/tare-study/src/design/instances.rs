@@ -161,6 +161,8 @@ struct Needs {
     data: u64,
     /// Which that is.
     what: String,
+    /// The most memory of a box that a workload file says it needs: another may do with other parameters.
+    told: u64,
 }
 
 impl Needs {
@@ -168,14 +170,22 @@ impl Needs {
         let data = |workload: &Workload| workload.kernel().and_then(data);
         let largest = workloads.iter().filter_map(data).max_by_key(|(data, _)| *data);
         let (data, what) = largest.unwrap_or_default();
-        Self { data, what }
+        let told = workloads
+            .iter()
+            .filter_map(|workload| workload.memory_bytes)
+            .max();
+        Self {
+            data,
+            what,
+            told: told.unwrap_or(0),
+        }
     }
 
     /// The memory of a box: what is asked for, if it will do, or what is needed.
     fn memory(&self, asked: Option<u64>) -> Result<u64, DesignError> {
         let needed = needed(self.data);
         // The default grows in steps, so that hosts alike get the same.
-        let bytes = asked.unwrap_or_else(|| needed.next_multiple_of(1 << 30));
+        let bytes = asked.unwrap_or_else(|| needed.max(self.told).next_multiple_of(1 << 30));
         let too_little = |needed, what: &str| DesignError::TooLittleMemory {
             asked: bytes,
             needed,

@@ -148,6 +148,7 @@ pub fn of_file(read: CatalogueWorkload, role: Role, servers: Vec<Role>) -> Resul
         cannot_run: read.cannot_run,
         cold: read.cold,
         seconds: read.seconds,
+        memory_bytes: read.memory_bytes,
         metrics: printed::metrics(&read.command.metrics, own.metrics)?,
         roles: own.roles,
         checks,

@@ -71,10 +71,13 @@ pub struct SideBySide {
 impl SideBySide {
     /// One box by itself always fits here: whether the host has its memory is asked elsewhere.
     fn of(study: &Study, kinds: &[BoxKind], room: Room, stays: bool) -> Self {
-        let each = 1 + beside(study, stays);
-        let memory = |kind| study.instance_of(kind).map_or(0, |i| i.size.memory_bytes);
-        let memory_bytes = kinds.iter().map(memory).sum::<u64>() * each as u64;
-        let boxes = kinds.len() * each;
+        let each = |kind: &BoxKind| 1 + beside(study, kind, stays);
+        let memory = |kind: &BoxKind| {
+            let each_bytes = study.instance_of(kind).map_or(0, |i| i.size.memory_bytes);
+            each_bytes * each(kind) as u64
+        };
+        let memory_bytes = kinds.iter().map(memory).sum();
+        let boxes = kinds.iter().map(each).sum();
         Self {
             boxes,
             memory_bytes,
@@ -215,12 +218,13 @@ fn sets(study: &Study, room: Room, mut arrange: impl FnMut(&mut Vec<BoxKind>)) -
             let mut cells = study.cells_of(kind).into_iter();
             kind.instance == instance.name && cells.any(|cell| !stays(study, &cell))
         });
+        let apart = kinds.iter().map(|kind| beside(study, kind, false)).max();
+        let most = room.boxes(instance.size.memory_bytes) / (1 + apart.unwrap_or(0));
+        let most = most.min(MOST_KINDS);
         let (baselines, mut others): (Vec<_>, Vec<_>) = kinds
             .into_iter()
             .partition(|kind| kind.platform == study.baseline);
         arrange(&mut others);
-        let most = room.boxes(instance.size.memory_bytes) / (1 + beside(study, false));
-        let most = most.min(MOST_KINDS);
         let beside = most.saturating_sub(baselines.len()).max(1);
         let n_sets = others.len().div_ceil(beside);
         if n_sets == 0 && !baselines.is_empty() {
@@ -236,13 +240,16 @@ fn sets(study: &Study, room: Room, mut arrange: impl FnMut(&mut Vec<BoxKind>)) -
     sets
 }
 
-/// How many boxes stand beside that of a cell at most, for roles that are apart, of workloads whose servers stay or
+/// How many boxes stand beside one of this kind at most, for roles that are apart, of workloads whose servers stay or
 /// do not. They stay from one workload to the next.
-pub(super) fn beside(study: &Study, stays: bool) -> usize {
+pub(super) fn beside(study: &Study, kind: &BoxKind, stays: bool) -> usize {
+    let cells = study.cells_of(kind);
+    let runs = |workload: &&Workload| cells.iter().any(|cell| cell.workload == workload.name());
     let workloads = study
         .workloads
         .iter()
-        .filter(|workload| workload.stays() == stays);
+        .filter(|workload| workload.stays() == stays)
+        .filter(runs);
     let apart = workloads.flat_map(|workload| workload.apart());
     let names: BTreeSet<&str> = apart.map(|role| role.name.as_str()).collect();
     names.len()
@@ -414,6 +421,39 @@ mod tests {
         let each = u32::try_from(kinds * (1 + 4)).unwrap();
         let cost = plan::cost(&study, Room::UNBOUNDED, any);
         assert_eq!(cost.boxes, each * cost.blocks);
+    }
+
+    #[test]
+    fn boxes_apart_are_counted_where_their_workload_runs() {
+        let mut study = example(2);
+        let role = Role {
+            name: "worker".to_owned(),
+            place: Place::Apart,
+            ..study.workloads[0].roles[0].clone()
+        };
+        study.workloads[0].roles.push(role);
+        let (with, without) = (study.workloads[0].name.clone(), study.workloads[1].name.clone());
+        let mut instances = ["small", "large"].map(|name| {
+            let mut instance = study.instances[0].clone();
+            instance.name = Some(name.to_owned());
+            instance
+        });
+        instances[1].size.memory_bytes *= 4;
+        study.instances = instances.into();
+        study.listed = study.cells().into_iter().collect();
+        study.listed.retain(|cell| {
+            let workload = if cell.kind.instance.as_deref() == Some("small") {
+                &with
+            } else {
+                &without
+            };
+            cell.workload == *workload
+        });
+        let largest = largest_cell(&study, Room::UNBOUNDED).unwrap();
+        assert_eq!(
+            (largest.boxes, largest.memory_bytes),
+            (1, study.instances[1].size.memory_bytes)
+        );
     }
 
     #[test]

@@ -148,7 +148,7 @@ impl Share {
             } else {
                 cells.min(1.0)
             };
-            cohorts * boxes * number(1 + cohorts::beside(study, stays))
+            cohorts * boxes * number(1 + cohorts::beside(study, kind, stays))
         };
         let all = |cohorts| boxes(&others, false, cohorts) + boxes(&staying, true, 1.0);
         let (once_boxes, block_boxes) = match study.protocol.fresh {

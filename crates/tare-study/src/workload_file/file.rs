@@ -53,6 +53,7 @@ pub(super) struct Command {
     pub teardown: Vec<String>,
     pub cache: Option<Spanned<String>>,
     pub seconds: Option<Seconds>,
+    pub memory: Option<Memory>,
     pub cannot_run: Option<Spanned<CannotRun>>,
 }
 
@@ -172,6 +173,14 @@ pub(super) struct ReadyText {
 pub(super) struct Seconds {
     pub small: f64,
     pub paper: f64,
+}
+
+/// Memory of a box that it needs, by preset.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Memory {
+    pub small: String,
+    pub paper: String,
 }
 
 /// How the program tells its version.

@@ -21,6 +21,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use tare_model::output::{Bounded, Extractor};
+use tare_model::size::parse_memory;
 use tare_model::suggest;
 use tare_model::template::Feature;
 use tare_model::workload::{Barrier, Place, VersionReceipt};
@@ -71,6 +72,8 @@ pub struct CatalogueWorkload {
     pub cold: bool,
     /// How long a run takes on an ordinary machine, with the parameters of its preset.
     pub seconds: Option<f64>,
+    /// Memory of a box that it needs with them.
+    pub memory_bytes: Option<u64>,
 }
 
 /// A parameter with its value.
@@ -243,7 +246,7 @@ impl Reader<'_> {
                 calls: filled(&command.calls)?,
                 setup: self.all_filled(&command.setup, &file.command, &aside)?,
                 teardown: self.all_filled(&command.teardown, &file.command, &aside)?,
-                env: variables(&command.env),
+                env: filled(&variables(&command.env))?,
                 metrics: file
                     .metrics
                     .iter()
@@ -264,6 +267,7 @@ impl Reader<'_> {
             }),
             cold,
             seconds: self.seconds(&file.command)?,
+            memory_bytes: self.memory(&file.command)?,
         })
     }
 
@@ -285,7 +289,6 @@ impl Reader<'_> {
         }))
     }
 
-    /// How long a run takes with the parameters of the preset, if the file says so.
     /// Whether it begins with cold caches.
     fn cold(&self, command: &file::Command, scope: &Scope<'_>) -> Result<bool, WorkloadFileError> {
         let Some(cache) = &command.cache else {
@@ -304,6 +307,7 @@ impl Reader<'_> {
         }
     }
 
+    /// How long a run takes with the parameters of the preset, if the file says so.
     fn seconds(&self, command: &Spanned<file::Command>) -> Result<Option<f64>, WorkloadFileError> {
         let Some(of) = command.get_ref().seconds else {
             return Ok(None);
@@ -314,6 +318,16 @@ impl Reader<'_> {
         }
         let message = format!("a run of {seconds} s: set 'seconds' to more than 0 and at most a day");
         Err(self.at(command, message))
+    }
+
+    /// Memory of a box that it needs with the parameters of the preset, if the file says so.
+    fn memory(&self, command: &Spanned<file::Command>) -> Result<Option<u64>, WorkloadFileError> {
+        let Some(of) = &command.get_ref().memory else {
+            return Ok(None);
+        };
+        let told = if self.paper { &of.paper } else { &of.small };
+        let bytes = parse_memory(told).map_err(|e| self.at(command, e.to_string()))?;
+        Ok(Some(bytes))
     }
 
     fn parameters(&self, file: &File) -> BTreeMap<String, TakenParameter> {

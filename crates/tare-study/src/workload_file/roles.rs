@@ -225,6 +225,7 @@ impl Reader<'_> {
             .command
             .argv
             .iter()
+            .chain(&role.command.env)
             .chain(asked)
             .flat_map(|word| blanks(word));
         let short = blanks.find_map(|blank| {
@@ -293,7 +294,7 @@ impl Reader<'_> {
                 image_only: file.command.get_ref().load.is_some() && file.command.get_ref().image_only,
                 setup: Vec::new(),
                 teardown: Vec::new(),
-                env: variables(&text.env),
+                env: filled(&variables(&text.env))?,
                 metrics: Vec::new(),
                 checks: Vec::new(),
             },

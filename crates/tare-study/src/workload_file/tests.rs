@@ -9,11 +9,12 @@ feature = { property = "memory", capacity = "throughput" }
 [command]
 argv = ["tool", "--n={n}", "{file}"]
 with = ["{file}"]
-env = { LC_ALL = "C" }
+env = { LC_ALL = "C", N = "{n}" }
 package = "tool"
 image = "micro"
 calls = ["sh", "{file}"]
 seconds = { small = 2, paper = 60.5 }
+memory = { small = "1536M", paper = "8G" }
 
 [parameters]
 n = { about = "how many", small = "1", paper = "100" }
@@ -54,7 +55,8 @@ fn a_file_is_a_command_with_figures_and_checks() {
     assert_eq!((read.name.as_str(), read.family.as_str()), ("tool", "tool"));
     assert_eq!(read.command.argv, ["tool", "--n=1", "/etc/hostname"]);
     assert_eq!(read.command.with, [PathBuf::from("/etc/hostname")]);
-    assert_eq!(read.command.env, ["LC_ALL=C"]);
+    assert_eq!(read.command.env, ["LC_ALL=C", "N=1"]);
+    assert_eq!(read.memory_bytes, Some(1536 << 20));
     assert_eq!((read.image.as_deref(), read.seconds), (Some("micro"), Some(2.0)));
     assert_eq!(read.command.calls, ["sh", "/etc/hostname"]);
     assert_eq!(read.command.metrics.len(), 2);
@@ -73,7 +75,8 @@ fn parameters_are_given_one_by_one_or_as_the_studies_had_them() {
     assert_eq!(argv("?preset=paper"), ["tool", "--n=100", "/etc/passwd"]);
     assert_eq!(argv("?preset=paper&n=7"), ["tool", "--n=7", "/etc/passwd"]);
     assert_eq!(of(WHOLE, "?n=7").unwrap().name, "tool n=7");
-    assert_eq!(of(WHOLE, "?preset=paper").unwrap().seconds, Some(60.5));
+    let paper = of(WHOLE, "?preset=paper").unwrap();
+    assert_eq!((paper.seconds, paper.memory_bytes), (Some(60.5), Some(8 << 30)));
     assert!(of(WHOLE, "?m=7").unwrap_err().contains("has no parameter 'm'"));
     assert!(
         of(WHOLE, "?n")
@@ -103,33 +106,38 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "\"MB/s\"",
             "\"mb/s\"",
-            "tool.toml:17:1: metric 'rate': 'mb/s' can be bits or bytes: write Mbit/s or MB/s",
+            "tool.toml:18:1: metric 'rate': 'mb/s' can be bits or bytes: write Mbit/s or MB/s",
         ),
         (
             "(\\S+) MB",
             "\\S+ MB",
-            "tool.toml:17:1: metric 'rate': '^rate: \\S+ MB/s$' has 0 groups",
+            "tool.toml:18:1: metric 'rate': '^rate: \\S+ MB/s$' has 0 groups",
         ),
         (
             "json = \"/p99\"",
             "json = \"p99\"",
-            "tool.toml:22:1: metric 'p99': 'p99' is not a JSON pointer",
+            "tool.toml:23:1: metric 'p99': 'p99' is not a JSON pointer",
         ),
         (
             "json = \"/p99\"",
             "",
-            "tool.toml:22:1: a figure needs exactly one of",
+            "tool.toml:23:1: a figure needs exactly one of",
         ),
-        ("equals = 0", "", "tool.toml:28:1: a figure needs a bound"),
+        ("equals = 0", "", "tool.toml:29:1: a figure needs a bound"),
         (
             "figure = ",
             "says = \"x\"\nfigure = ",
-            "tool.toml:28:1: a check needs exactly one of",
+            "tool.toml:29:1: a check needs exactly one of",
         ),
         (
             "small = 2",
             "small = 0",
             "tool.toml:4:1: a run of 0 s: set 'seconds' to more",
+        ),
+        (
+            "1536M",
+            "much",
+            "tool.toml:4:1: 'much' is not an amount of memory",
         ),
         ("small = 2", "small = nan", "tool.toml:4:1: a run of NaN s"),
         (
@@ -161,7 +169,7 @@ fn what_is_wrong_is_told_with_its_place() {
         (
             "unit = \"MB/s\"\n",
             "",
-            "tool.toml:17:1: 'unit' is missing in [[metric]]: add unit = ...",
+            "tool.toml:18:1: 'unit' is missing in [[metric]]: add unit = ...",
         ),
     ] {
         let text = WHOLE.replacen(from, to, 1);
@@ -465,7 +473,7 @@ fn the_examples_of_the_documentation_can_be_read() {
         .map(|(block, _)| block)
         .filter(|block| block.starts_with("about"))
         .collect();
-    assert_eq!(files.len(), 3);
+    assert_eq!(files.len(), 4);
     for file in files {
         of(file, "").unwrap_or_else(|e| panic!("{e}: {file}"));
     }

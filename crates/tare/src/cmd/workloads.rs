@@ -14,7 +14,7 @@ use tare_lab::session::Session;
 use tare_lab::versions;
 use tare_model::platform::Provisioning;
 use tare_model::results::{EndReason, Failure, Outcome, Results, Success};
-use tare_model::size::show_seconds;
+use tare_model::size::{show_memory, show_seconds};
 use tare_model::study::{Slicing, Study, Workload};
 use tare_model::workload::{Barrier, Check};
 use tare_report::words::reconnects;
@@ -116,6 +116,9 @@ fn explained(workload: &Workload, file: Option<&CatalogueWorkload>) -> String {
     }
     if let Some(seconds) = workload.seconds {
         row("takes", &format!("about {}", show_seconds(seconds)));
+    }
+    if let Some(bytes) = workload.memory_bytes {
+        row("needs", &format!("boxes of {}", show_memory(bytes)));
     }
     if workload.kernel().is_none() && workload.servers().next().is_some() {
         workload

@@ -122,7 +122,7 @@ fn what_a_published_study_ran_and_tare_does_not_have_is_kept_in_the_study() {
     // A tool that is not installed is left out as well, and what needs an image where there is none.
     let missing = left_out.filter(|l| !l.why.contains("is not on PATH"));
     let missing: Vec<&str> = missing.map(|l| l.name.as_str()).collect();
-    assert_eq!(missing, ["spot-prices preset=paper"]);
+    assert_eq!(missing, ["spot-prices preset=paper&heap=256&memory=1280"]);
     let file = study_file::read("ghatrehsamani2020", false).unwrap();
     let (study, misfits) = file.sketch(file.wishes(), &facts()).unwrap();
     assert!(study.cells().is_empty());
