@@ -239,11 +239,14 @@ impl Platform for Podman {
         limits_usable()?;
         installed("podman", "install it (Debian: apt-get install podman)")?;
         may_map_users()?;
-        if let Some(program) = passes_on(self.apart.network) {
-            installed(
-                program,
+        // Under AppArmor pasta prints no version.
+        if let Some(program) = passes_on(self.apart.network)
+            && carry::find_program(program).is_err()
+        {
+            return Err(Absent::new(
+                format!("no {program} on PATH"),
                 format!("install it (Debian: apt-get install {})", package(program)),
-            )?;
+            ));
         }
         if self.apart.security.has_userns() {
             users_to_give()?;
