@@ -329,11 +329,13 @@ impl Platforms {
         let network = self.network(path);
         let crosses = workload.outside().next().is_some();
         let outside = crosses.then(|| apart(network, workload)).flatten();
-        outside.or_else(|| {
-            let is_alone = network == Network::None && workload.apart().next().is_some();
-            is_alone.then_some(
+        let is_apart = workload.apart().next().is_some();
+        outside.or(match network {
+            Network::None if is_apart => Some(
                 "its boxes share no network; add one with the option network, as in runc?network=bridge or docker?network=bridge (docs/platforms.md, Networks)",
-            )
+            ),
+            Network::Pasta | Network::Slirp4netns if is_apart => Some(INWARD_ONLY),
+            _ => None,
         })
     }
 
@@ -463,6 +465,9 @@ impl Platforms {
     }
 }
 
+/// Why a user's boxes cannot talk to the host or to one another.
+const INWARD_ONLY: &str = "an ordinary user's boxes reach neither the host nor one another by pasta or slirp4netns; choose network=host, or a workload with one server, in the box";
+
 /// Why the two ends of a workload cannot talk to one another by this network, and what to do.
 fn apart(network: Network, workload: &Workload) -> Option<&'static str> {
     let is_udp = workload.kernel().is_some_and(|spec| spec.kernel == Kernel::UdpRr);
@@ -480,9 +485,7 @@ fn apart(network: Network, workload: &Workload) -> Option<&'static str> {
         published_by if published_by.is_published() && published(workload) > 1 => Some(
             "the engine publishes one port, and more than one of its servers is talked to from outside; choose network=bridge",
         ),
-        Network::Pasta | Network::Slirp4netns if !serves => Some(
-            "boxes of an ordinary user do not reach the host; choose network=host, or a workload whose server is in the box",
-        ),
+        Network::Pasta | Network::Slirp4netns if !serves => Some(INWARD_ONLY),
         _ => None,
     }
 }
