@@ -54,6 +54,8 @@ const COUNTS_SLACK: f64 = 0.1;
 /// CPU seconds that a slice's way into the box and out of it may use, and where the box has a kernel of its own: gVisor uses 1 ms.
 const WAY: f64 = 0.000_2;
 const WAY_BY_OWN_KERNEL: f64 = 0.002;
+/// And on a slow host, by the time in which tare reads its conditions: 0.3 ms here, 6 ms on an emulated one, where a way used 8 ms.
+const WAY_IN_READINGS: f64 = 2.0;
 
 /// A request and its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,7 +188,7 @@ pub(crate) fn slices(
         } else {
             WAY_BY_OWN_KERNEL
         };
-        let ways = way * exchanges.len() as f64;
+        let ways = way.max(WAY_IN_READINGS * reading(seen)) * exchanges.len() as f64;
         let most = COUNTS * known.cpus * told + COUNTS_SLACK + ways + idle(seen);
         counted_beyond(seen, most, || {
             format!("of slices of {told:.3} s on {} CPUs", known.cpus)
@@ -293,6 +295,11 @@ fn counted_beyond(seen: Witness<'_>, most: f64, told: impl Fn() -> String) -> Re
 /// CPU time that the host counted; `None` where it cannot.
 fn counted(seen: Witness<'_>) -> Option<f64> {
     Some(seconds([seen.readings.cpu_ns?]))
+}
+
+/// Seconds in which the host's conditions were read; 0 where they were not.
+fn reading(seen: Witness<'_>) -> f64 {
+    seconds([seen.readings.conditions.reading_ns])
 }
 
 /// CPU time that a box may use while it only waits.
@@ -464,6 +471,14 @@ mod tests {
         let seen = counted(1000, 950);
         assert_eq!(busy(&sliced, 100, made_up, &seen), Some(Reason::Disagrees));
         assert_eq!(busy(&vec![slice(10, 9, 0); 100], 900, made_up, &seen), None);
+        // As in an emulated machine, where the ways took longer than the slices.
+        let sliced = vec![slice(22, 10, 0); 35];
+        let (mut readings, window) = counted(778, 944);
+        readings.conditions.reading_ns = 300_000;
+        let quick = (readings.clone(), window);
+        assert_eq!(busy(&sliced, 354, made_up, &quick), Some(Reason::Disagrees));
+        readings.conditions.reading_ns = 6_400_000;
+        assert_eq!(busy(&sliced, 354, made_up, &(readings, window)), None);
     }
 
     #[test]

@@ -66,7 +66,7 @@ pub(super) fn version() -> Result<String, Absent> {
     reachable().map_err(|e| {
         Absent::new(
             format!("no containerd at {}: {e}", address()),
-            format!("install and start it (Debian: apt-get install containerd; sudo systemctl start containerd), or name its socket by {ADDRESS}"),
+            format!("install and start it (Debian: apt-get install containerd; sudo systemctl start containerd), name its socket by {ADDRESS}, or run a private one for a command, by scripts/with-engines in tare's sources"),
         )
     })?;
     let output = program::output(ctr().arg("version"), DEADLINE).map_err(|e| match e.kind() {
@@ -147,7 +147,8 @@ pub(super) fn sweep(run: &str, folder: &Path) -> Result<Vec<String>, BoxError> {
     let bundles: Vec<PathBuf> = bundles.map(|entry| entry.path()).collect();
     let ours = bundles.iter().filter(|bundle| bundle.join(PIPES).is_dir());
     let names: Vec<&str> = ours.filter_map(|bundle| bundle.file_name()?.to_str()).collect();
-    if names.is_empty() {
+    // An engine that is gone for good, as a private one, would keep the rest from being removed.
+    if names.is_empty() || reachable().is_err() {
         return Ok(Vec::new());
     }
     // What is frozen does not die.

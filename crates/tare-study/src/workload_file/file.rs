@@ -39,7 +39,7 @@ pub(super) struct Command {
     #[serde(default)]
     pub with: Vec<String>,
     #[serde(default)]
-    pub env: BTreeMap<String, String>,
+    pub env: BTreeMap<String, Spanned<String>>,
     pub package: Option<String>,
     pub image: Option<String>,
     #[serde(default)]
@@ -133,7 +133,7 @@ pub(super) struct RoleText {
     #[serde(default)]
     pub with: Vec<String>,
     #[serde(default)]
-    pub env: BTreeMap<String, String>,
+    pub env: BTreeMap<String, Spanned<String>>,
     #[serde(default)]
     pub calls: Vec<String>,
     pub ready: Spanned<ReadyText>,
@@ -179,8 +179,8 @@ pub(super) struct Seconds {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Memory {
-    pub small: String,
-    pub paper: String,
+    pub small: Spanned<String>,
+    pub paper: Spanned<String>,
 }
 
 /// How the program tells its version.

@@ -246,7 +246,7 @@ impl Reader<'_> {
                 calls: filled(&command.calls)?,
                 setup: self.all_filled(&command.setup, &file.command, &aside)?,
                 teardown: self.all_filled(&command.teardown, &file.command, &aside)?,
-                env: filled(&variables(&command.env))?,
+                env: self.variables(&command.env, &scope)?,
                 metrics: file
                     .metrics
                     .iter()
@@ -326,7 +326,7 @@ impl Reader<'_> {
             return Ok(None);
         };
         let told = if self.paper { &of.paper } else { &of.small };
-        let bytes = parse_memory(told).map_err(|e| self.at(command, e.to_string()))?;
+        let bytes = parse_memory(told.get_ref()).map_err(|e| self.at(told, e.to_string()))?;
         Ok(Some(bytes))
     }
 
@@ -353,6 +353,24 @@ impl Reader<'_> {
         let filled = words.iter().map(|word| self.filled(word, scope));
         let filled: Result<Vec<String>, String> = filled.collect();
         filled.map_err(|message| self.at(of, message))
+    }
+
+    /// Variables as options give them, each with its value filled.
+    fn variables(
+        &self,
+        env: &BTreeMap<String, Spanned<String>>,
+        scope: &Scope<'_>,
+    ) -> Result<Vec<String>, WorkloadFileError> {
+        let variable = |(name, value): (&String, &Spanned<String>)| {
+            if name.is_empty() || name.contains(|c: char| c == '=' || c.is_whitespace() || c == '\0') {
+                let message = format!("'{name}' is no name of a variable: omit '=' and blanks");
+                return Err(self.at(value, message));
+            }
+            let filled = self.filled(value.get_ref(), scope);
+            let filled = filled.map_err(|message| self.at(value, message))?;
+            Ok(format!("{name}={filled}"))
+        };
+        env.iter().map(variable).collect()
     }
 
     fn filled(&self, word: &str, scope: &Scope<'_>) -> Result<String, String> {
@@ -434,12 +452,6 @@ impl Reader<'_> {
             other => self.at(value, other.to_string()),
         }
     }
-}
-
-/// Variables as options give them.
-fn variables(env: &BTreeMap<String, String>) -> Vec<String> {
-    let variables = env.iter().map(|(name, value)| format!("{name}={value}"));
-    variables.collect()
 }
 
 /// What a figure without exactly one way to find it is told.

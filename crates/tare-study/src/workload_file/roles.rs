@@ -1,7 +1,7 @@
 //! The servers of a workload file: `[[role]]`.
 
 use super::file::{CountText, File, LivesText, PlaceText, ReadyText, RoleText};
-use super::{Reader, WorkloadFileError, variables};
+use super::{Reader, WorkloadFileError};
 use crate::addresses::{AddressPart, Blank, blanks, is_name};
 use crate::command::CommandWish;
 use crate::extract;
@@ -104,7 +104,7 @@ impl<'a> Scope<'a> {
         let Some(blank) = blank else {
             if let Some(meant) = self.meant(words) {
                 return Err(format!(
-                    "'{{{words}}}' is nothing of a server: did you mean '{meant}'?"
+                    "a server has address, port, addresses and endpoints, but no '{{{words}}}': did you mean '{meant}'?"
                 ));
             }
             let parameters = parameters.keys().map(String::as_str);
@@ -294,7 +294,7 @@ impl Reader<'_> {
                 image_only: file.command.get_ref().load.is_some() && file.command.get_ref().image_only,
                 setup: Vec::new(),
                 teardown: Vec::new(),
-                env: filled(&variables(&text.env))?,
+                env: self.variables(&text.env, scope)?,
                 metrics: Vec::new(),
                 checks: Vec::new(),
             },

@@ -135,9 +135,14 @@ fn what_is_wrong_is_told_with_its_place() {
             "tool.toml:4:1: a run of 0 s: set 'seconds' to more",
         ),
         (
+            "N = ",
+            "\"A B\" = ",
+            "tool.toml:7:31: 'A B' is no name of a variable",
+        ),
+        (
             "1536M",
             "much",
-            "tool.toml:4:1: 'much' is not an amount of memory",
+            "tool.toml:12:20: 'much' is not an amount of memory",
         ),
         ("small = 2", "small = nan", "tool.toml:4:1: a run of NaN s"),
         (
@@ -313,7 +318,7 @@ fn what_is_wrong_with_servers_is_told_with_its_place() {
         (
             "{db.port}",
             "{db.prot}",
-            "tool.toml:3:1: '{db.prot}' is nothing of a server: did you mean 'port'?",
+            "tool.toml:3:1: a server has address, port, addresses and endpoints, but no '{db.prot}': did you mean 'port'?",
         ),
         (
             "{db.port}",

@@ -400,6 +400,9 @@ fn pinned_to(set: &[u32], provisioning: &[Provisioning]) -> Option<String> {
     is_used.then(|| cpus.join(", "))
 }
 
+/// Files of a command that are listed: a folder may hold thousands.
+const MOST_FILES: usize = 20;
+
 /// The commands of a study as they will be run, word by word: whoever goes on with a file
 /// may not know what stands in it.
 pub fn commands(study: &Study) -> String {
@@ -413,6 +416,10 @@ pub fn commands(study: &Study) -> String {
         let Run::Command(run) = &role.run else { continue };
         let with = match &role.files[..] {
             [] => String::new(),
+            files if files.len() > MOST_FILES => {
+                let more = counted(files.len() - MOST_FILES, "more file");
+                format!(", with the files {} and {more}", quoted(&files[..MOST_FILES]))
+            }
             files => format!(", with the files {}", quoted(files)),
         };
         let env: Vec<String> = role
