@@ -360,36 +360,27 @@ pub fn left_of(run: &str) -> Vec<String> {
             .flat_map(|folder| entries(Path::new(folder)))
             .filter(|path| names(path, run)),
     );
-    let containers = Command::new("ctr").args(["containers", "list", "-q"]).output();
-    let containers = containers.map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
-    left.extend(
-        containers
-            .unwrap_or_default()
-            .lines()
-            .filter(|name| name.contains(run))
-            .map(|name| format!("containerd's container {name}")),
-    );
-    let domains = Command::new("virsh")
-        .args(["-q", "list", "--all", "--name"])
-        .output();
-    let domains = domains.map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
-    left.extend(
-        domains
-            .unwrap_or_default()
-            .lines()
-            .filter(|name| name.starts_with(run))
-            .map(|name| format!("domain {name}")),
-    );
+    for (what, program, arguments) in [
+        ("containerd's container", "ctr", &["containers", "list", "-q"][..]),
+        ("domain", "virsh", &["-q", "list", "--all", "--name"]),
+    ] {
+        let mut listed = lines_of(program, arguments);
+        listed.retain(|name| name.contains(run));
+        left.extend(listed.iter().map(|name| format!("{what} {name}")));
+    }
+    let label = format!("label=tare.run={run}");
     for engine in ["docker", "podman"] {
-        let containers = Command::new(engine)
-            .args(["ps", "-aq", "--filter", &format!("label=tare.run={run}")])
-            .output();
-        let containers = containers
-            .map(|o| String::from_utf8_lossy(&o.stdout).into_owned())
-            .unwrap_or_default();
-        left.extend(containers.lines().map(|id| format!("{engine} container {id}")));
+        let listed = lines_of(engine, &["ps", "-aq", "--filter", &label]);
+        left.extend(listed.iter().map(|id| format!("{engine} container {id}")));
     }
     left
+}
+
+/// What a program prints, by line; nothing where it is not installed.
+fn lines_of(program: &str, arguments: &[&str]) -> Vec<String> {
+    let output = Command::new(program).args(arguments).output();
+    let text = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
+    text.unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
 fn entries(folder: &Path) -> Vec<String> {
