@@ -486,7 +486,7 @@ fn apart(network: Network, workload: &Workload) -> Option<&'static str> {
             "the engine publishes one port, and more than one of its servers is talked to from outside; choose network=bridge",
         ),
         Network::Pasta | Network::Slirp4netns if !serves => Some(INWARD_ONLY),
-        _ => None,
+        Network::Published | Network::Pasta | Network::Slirp4netns | Network::Host | Network::Bridge => None,
     }
 }
 
