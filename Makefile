@@ -3,8 +3,9 @@
 # make test  installs what tests need, builds, checks format and lints, runs the tests, prints what took how long
 # make test-all  runs what is too slow for 'make test': slow tests, every workload once on every platform that can
 #            run here (a table of how each ended, an hour), test-dist, fuzz
-# make test-guest  checks tare in Debian 12 and 13 under QEMU as root and as an ordinary user; the table goes into
-#            docs/platforms.md. On KVM it takes minutes, emulated hours; ARGS='-s trixie -u user -p podman' prints a part
+# make test-guest  checks tare in Debian 12 and 13 under QEMU as root and as an ordinary user, and renews the table of
+#            docs/platforms.md. On KVM it takes minutes, emulated hours: ARGS='-s trixie -u user -p podman' renews a part,
+#            ARGS='-s here' what this machine says
 # make dist  builds, packs dist/: a release archive, a Debian package, an image, their checksums
 # make test-dist  the same, then installs and runs each of them
 # make fuzz  feeds what reads files, frames and messages with broken ones, SECONDS=60 for each target
@@ -49,7 +50,7 @@ test-all:
 test-guest:
 	@scripts/setup test
 	@$(MAKE) --no-print-directory build
-	TARE_BIN="$(abspath $(TARE))" cargo run --release --locked -p xtask -- test-guest $(or $(ARGS),--into docs/platforms.md)
+	TARE_BIN="$(abspath $(TARE))" scripts/with-engines cargo run --release --locked -p xtask -- test-guest --into docs/platforms.md $(ARGS)
 
 test-dist:
 	@scripts/setup dist
