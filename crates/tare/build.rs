@@ -1,4 +1,4 @@
-//! Builds the agent, which tare carries: by cargo, in a folder of its own, always by the profile
+//! Builds the agents that tare carries: by cargo, in a folder of its own, always by the profile
 //! `agent` and for static musl, whatever tare itself is built by. So the code that is measured
 //! does not depend on how tare was built.
 
@@ -8,6 +8,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+
+/// The architectures that an agent can be built for.
+const ARCHITECTURES: [&str; 2] = ["x86_64", "aarch64"];
+/// Names those of other hosts that are to be carried too: each takes a minute to build.
+const OTHERS: &str = "TARE_AGENTS";
 
 /// What would change the code of the agent, or have another tool compile it.
 const FOREIGN: [&str; 6] = [
@@ -36,10 +41,36 @@ fn build() -> Result<(), String> {
         .canonicalize()
         .map_err(|e| format!("find the workspace: {e}"))?;
     follow(&workspace);
-    let triple = format!("{}-unknown-linux-musl", variable("CARGO_CFG_TARGET_ARCH")?);
+    println!("cargo::rerun-if-env-changed={OTHERS}");
+    let here = variable("CARGO_CFG_TARGET_ARCH")?;
+    let others = env::var(OTHERS).unwrap_or_default();
+    let others = others.split_whitespace().filter(|other| *other != here);
+    let mut table = String::new();
+    for architecture in std::iter::once(here.as_str()).chain(others) {
+        table += &carried(architecture, architecture == here, &workspace)?;
+    }
+    let file = PathBuf::from(variable("OUT_DIR")?).join("agents.rs");
+    fs::write(&file, format!("[{table}]")).map_err(|e| format!("write {}: {e}", file.display()))
+}
+
+/// Builds the agent for an architecture. Returns the expression that carries it.
+fn carried(architecture: &str, is_here: bool, workspace: &Path) -> Result<String, String> {
+    if !ARCHITECTURES.contains(&architecture) {
+        return Err(format!(
+            "there is no agent for '{architecture}': {OTHERS} may name {}",
+            ARCHITECTURES.join(" and ")
+        ));
+    }
+    let triple = format!("{architecture}-unknown-linux-musl");
     let folder = target_folder()?.join("agent");
     let file = folder.join(&triple).join("agent/tare-agent");
-    let status = cargo(&workspace, &triple, &folder)?
+    let mut cargo = cargo(workspace, &triple, &folder)?;
+    if !is_here {
+        // A compiler of C for other CPUs is rarely there, and Rust has a linker for all.
+        let variable = triple.to_uppercase().replace('-', "_");
+        cargo.env(format!("CARGO_TARGET_{variable}_LINKER"), "rust-lld");
+    }
+    let status = cargo
         .status()
         .map_err(|e| format!("build the agent: cannot start cargo: {e}"))?;
     if !status.success() {
@@ -48,13 +79,13 @@ fn build() -> Result<(), String> {
         ));
     }
     let bytes = fs::read(&file).map_err(|e| format!("read the agent {}: {e}", file.display()))?;
-    println!("cargo::rustc-env=TARE_AGENT={}", file.display());
     let digest: String = Sha256::digest(&bytes)
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    println!("cargo::rustc-env=TARE_AGENT_SHA256={digest}");
-    Ok(())
+    Ok(format!(
+        "Carried {{ architecture: {architecture:?}, bytes: include_bytes!({file:?}), sha256: {digest:?} }},"
+    ))
 }
 
 /// Cargo with what builds the agent: neither flags nor wrappers of whoever builds tare, and no path

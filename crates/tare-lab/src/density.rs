@@ -10,7 +10,7 @@ use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::results::PlatformVersion;
 use tare_model::size::InstanceType;
 use tare_platforms::state::Run;
-use tare_platforms::{BoxError, BoxSpec, OpenError, Platform, RunningBox};
+use tare_platforms::{Architecture, BoxError, BoxSpec, OpenError, Platform, RunningBox};
 
 /// Time between a hello and the reading of memory: engines tidy up after a start,
 /// and the kernel's counters of each CPU are gathered once a second.
@@ -164,9 +164,11 @@ impl IdleBoxes<'_> {
             weight: Weight::Usual,
             scratch: self.folder(),
             binary: self.order.agent.clone(),
+            architecture: Architecture::HERE,
             holds_boxes: false,
             image: None,
         };
+        let spec = spec.on(self.platform.architecture());
         let made = self.platform.launch(&spec).map_err(|source| {
             if source.is_interruption() {
                 return DensityError::Interrupted;

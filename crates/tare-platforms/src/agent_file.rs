@@ -1,16 +1,20 @@
 //! The file of the agent, which goes into every box.
 
+use super::architecture::Architecture;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tare_host::build_id;
 
+/// A path of the agent's file for an architecture.
+type Source = fn(Architecture) -> io::Result<PathBuf>;
+
 /// Where the file comes from; unset, it is this program's own.
-static SOURCE: OnceLock<fn() -> io::Result<PathBuf>> = OnceLock::new();
+static SOURCE: OnceLock<Source> = OnceLock::new();
 
 /// Has the file come from a controller, which carries it. An agent that makes boxes hands on its own.
-pub fn provide(source: fn() -> io::Result<PathBuf>) {
+pub fn provide(source: Source) {
     let _ = SOURCE.set(source);
 }
 
@@ -19,7 +23,19 @@ pub fn provide(source: fn() -> io::Result<PathBuf>) {
 /// # Errors
 /// If there is none.
 pub fn path() -> io::Result<PathBuf> {
-    SOURCE.get().map_or_else(std::env::current_exe, |source| source())
+    path_for(Architecture::HERE)
+}
+
+/// The same for an architecture.
+///
+/// # Errors
+/// If there is none.
+pub fn path_for(architecture: Architecture) -> io::Result<PathBuf> {
+    match SOURCE.get() {
+        Some(source) => source(architecture),
+        None if architecture.is_foreign() => Err(io::ErrorKind::NotFound.into()),
+        None => std::env::current_exe(),
+    }
 }
 
 /// A path of the program for a box: the agent, or this program where boxes are made in it, since
@@ -52,6 +68,14 @@ pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
 
 /// The build ID of the agent: that of the file, with which every agent has to answer.
 pub fn build_id() -> &'static str {
-    static ID: OnceLock<String> = OnceLock::new();
-    ID.get_or_init(|| path().map_or_else(|_| "unknown".to_owned(), |file| build_id::of_file(&file)))
+    build_id_for(Architecture::HERE)
+}
+
+/// The same of that for an architecture.
+pub fn build_id_for(architecture: Architecture) -> &'static str {
+    static IDS: [OnceLock<String>; Architecture::ALL.len()] =
+        [const { OnceLock::new() }; Architecture::ALL.len()];
+    let of_file =
+        || path_for(architecture).map_or_else(|_| "unknown".to_owned(), |file| build_id::of_file(&file));
+    IDS[architecture as usize].get_or_init(of_file)
 }

@@ -2,6 +2,7 @@
 //! need, and an initramfs that holds little else than the tare binary; and what
 //! every VMM's guest is asked.
 
+use super::architecture::Architecture;
 use super::contract::{ANSWER_DEADLINE, Absent, BoxError, RunningBox};
 use cpio::newc::{Builder, ModeFileType, trailer};
 use std::collections::BTreeSet;
@@ -63,14 +64,14 @@ pub(super) fn set_clock(running: &mut dyn RunningBox) -> Result<(), BoxError> {
 
 /// Whether a kernel is not one for another CPU, by the headers of Linux's boot protocols (Documentation/arch/x86/boot.rst,
 /// Documentation/arch/arm64/booting.rst).
-fn is_for_this_cpu(kernel: &fs::File) -> bool {
+fn may_be_for(architecture: Architecture, kernel: &fs::File) -> bool {
     let is_marked = |mark: &[u8], at: u64| {
         let mut found = vec![0; mark.len()];
         kernel.read_exact_at(&mut found, at).is_ok() && found == mark
     };
-    match std::env::consts::ARCH {
-        "x86_64" => !is_marked(b"ARM\x64", 0x38),
-        _ => !is_marked(b"HdrS", 0x202),
+    match architecture {
+        Architecture::X86 => !is_marked(b"ARM\x64", 0x38),
+        Architecture::Arm => !is_marked(b"HdrS", 0x202),
     }
 }
 
@@ -83,9 +84,19 @@ pub(super) struct Guest {
 }
 
 impl Guest {
-    /// Finds the newest kernel in /boot that has these modules, or has them built in.
+    /// Finds the host's newest kernel that has these modules, or has them built in.
     pub(super) fn find(modules: &[&str]) -> Result<Self, BoxError> {
-        let mut kernels: Vec<(String, PathBuf)> = fs::read_dir("/boot")
+        Self::find_for(Architecture::HERE, Path::new("/"), modules)
+    }
+
+    /// The newest kernel for an architecture in `boot` of a folder, with the modules in its `lib/modules`.
+    pub(super) fn find_for(
+        architecture: Architecture,
+        folder: &Path,
+        modules: &[&str],
+    ) -> Result<Self, BoxError> {
+        let boot = folder.join("boot");
+        let mut kernels: Vec<(String, PathBuf)> = fs::read_dir(&boot)
             .into_iter()
             .flatten()
             .flatten()
@@ -98,8 +109,11 @@ impl Guest {
             .collect();
         kernels.sort_by_key(|(release, _)| version_key(release));
         let usable = |(release, kernel): (String, PathBuf)| {
-            fs::File::open(&kernel).ok().filter(is_for_this_cpu)?;
-            let modules = resolve(&Path::new("/lib/modules").join(&release), modules)?;
+            let file = fs::File::open(&kernel).ok()?;
+            let modules = resolve(&folder.join("lib/modules").join(&release), modules)?;
+            if !may_be_for(architecture, &file) {
+                return None;
+            }
             Some(Self {
                 kernel,
                 release,
@@ -113,7 +127,8 @@ impl Guest {
             .ok_or_else(|| BoxError::Engine {
                 engine: "guest",
                 message: format!(
-                    "no readable kernel /boot/vmlinuz-* with the modules {}",
+                    "no readable kernel {}/vmlinuz-* with the modules {}",
+                    boot.display(),
                     modules.join(", ")
                 ),
             })
@@ -121,12 +136,8 @@ impl Guest {
 
     /// As [`Guest::find`], for a probe.
     pub(super) fn probe(modules: &[&str]) -> Result<Self, Absent> {
-        Self::find(modules).map_err(|e| {
-            Absent::new(
-                e.to_string(),
-                "install a kernel with its modules (Debian: apt-get install linux-image-cloud-amd64 or, on arm64, linux-image-cloud-arm64)",
-            )
-        })
+        let advice = Architecture::HERE.kernel_advice(Path::new("/"));
+        Self::find(modules).map_err(|e| Absent::new(e.to_string(), advice))
     }
 
     /// A kernel for tests.

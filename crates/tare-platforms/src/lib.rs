@@ -10,6 +10,7 @@
 pub mod agent_file;
 mod agent_start;
 mod apart;
+mod architecture;
 mod child;
 pub mod conformance;
 pub(crate) mod contract;
@@ -53,6 +54,7 @@ mod uml;
 mod vm;
 mod vmware;
 
+pub use architecture::Architecture;
 pub use contract::{
     ANSWER_DEADLINE, Absent, BoxError, BoxImage, BoxSpec, Capabilities, Cleaned, HELLO_DEADLINE, InnerNeeds,
     Layer, MemoryView, OnLayer, Platform, QuotaView, RunningBox, Seccomp, Security, Storage, Support,

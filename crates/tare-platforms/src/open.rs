@@ -1,5 +1,6 @@
 //! From a path to the platforms in it.
 
+use super::architecture::Architecture;
 use super::contract::{Platform, QuotaView, Storage};
 use super::options::Options;
 use super::registry::{Entry, entry, inner_names, meant};
@@ -103,7 +104,7 @@ fn nest(
     let around = outer_path.split_last().1;
     let chosen = security::OPTIONS
         .into_iter()
-        .chain([Storage::OPTION])
+        .chain([Storage::OPTION, Architecture::OPTION])
         .find(|key| around.options.contains_key(*key));
     if let Some(key) = chosen {
         let detail = format!(

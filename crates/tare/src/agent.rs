@@ -1,4 +1,4 @@
-//! The agent that this program carries, as a file that can be run and put into boxes.
+//! The agents that this program carries, as files that can be run and put into boxes.
 
 use anyhow::Context;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
@@ -10,22 +10,36 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 use tare_model::kernel::{KernelReport, KernelSpec};
+use tare_platforms::Architecture;
 
-/// Its bytes, as they were built.
-static BYTES: &[u8] = include_bytes!(env!("TARE_AGENT"));
-/// Their digest at that time.
-const SHA256: &str = env!("TARE_AGENT_SHA256");
+/// An agent as it was built.
+struct Carried {
+    /// As `uname -m` tells it.
+    architecture: &'static str,
+    bytes: &'static [u8],
+    /// The digest of the bytes.
+    sha256: &'static str,
+}
 
-/// A path of its file, which lasts as long as this process. Made when it is first asked for.
+/// The agent for this host's CPUs, then those for others.
+static CARRIED: &[Carried] = &include!(concat!(env!("OUT_DIR"), "/agents.rs"));
+
+/// A path of the agent's file for an architecture, which lasts as long as this process. Made when it is first asked for.
 ///
 /// # Errors
-/// If the bytes are not those that were built, or there is no memory for them.
-pub fn file() -> io::Result<PathBuf> {
-    static FILE: OnceLock<File> = OnceLock::new();
-    if FILE.get().is_none() {
-        let _ = FILE.set(make(BYTES)?);
+/// If there is none, the bytes are not those that were built, or there is no memory for them.
+pub fn file(architecture: Architecture) -> io::Result<PathBuf> {
+    static FILES: [OnceLock<File>; Architecture::ALL.len()] =
+        [const { OnceLock::new() }; Architecture::ALL.len()];
+    let carried = CARRIED
+        .iter()
+        .find(|agent| agent.architecture == architecture.name());
+    let carried = carried.ok_or(io::ErrorKind::NotFound)?;
+    let file = &FILES[architecture as usize];
+    if file.get().is_none() {
+        let _ = file.set(make(carried.bytes, carried.sha256)?);
     }
-    let file = FILE.wait();
+    let file = file.wait();
     // By the number of the process: others are to find it, too.
     Ok(PathBuf::from(format!(
         "/proc/{}/fd/{}",
@@ -34,8 +48,8 @@ pub fn file() -> io::Result<PathBuf> {
     )))
 }
 
-fn make(bytes: &[u8]) -> io::Result<File> {
-    check(bytes)?;
+fn make(bytes: &[u8], sha256: &str) -> io::Result<File> {
+    check(bytes, sha256)?;
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let mut file = File::from(memfd_create("tare-agent", flags)?);
     file.write_all(bytes)?;
@@ -46,12 +60,12 @@ fn make(bytes: &[u8]) -> io::Result<File> {
     Ok(file)
 }
 
-fn check(bytes: &[u8]) -> io::Result<()> {
+fn check(bytes: &[u8], sha256: &str) -> io::Result<()> {
     let digest: String = Sha256::digest(bytes)
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    if digest == SHA256 {
+    if digest == sha256 {
         return Ok(());
     }
     Err(io::Error::new(
@@ -65,7 +79,7 @@ fn check(bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// Why it does not run, in the words of the kernel.
 pub fn run_kernel(spec: &KernelSpec) -> anyhow::Result<KernelReport> {
-    let mut command = Command::new(file()?);
+    let mut command = Command::new(file(Architecture::HERE)?);
     command.args(["run-kernel", &serde_json::to_string(spec)?]);
     let ended = command.output().context("cannot start the agent")?;
     if !ended.status.success() {
@@ -82,16 +96,23 @@ mod tests {
 
     #[test]
     fn the_agent_is_carried_as_it_was_built_and_is_known_by_its_build_id() {
-        assert_eq!(std::fs::read(file().unwrap()).unwrap(), BYTES);
-        assert_ne!(tare_host::build_id::of_file(&file().unwrap()), "unknown");
+        for agent in CARRIED {
+            let is_its = |architecture: &Architecture| architecture.name() == agent.architecture;
+            let architecture = Architecture::ALL.into_iter().find(is_its).unwrap();
+            let file = file(architecture).unwrap();
+            assert_eq!(std::fs::read(&file).unwrap(), agent.bytes);
+            assert_ne!(tare_host::build_id::of_file(&file), "unknown");
+        }
+        assert_eq!(CARRIED[0].architecture, Architecture::HERE.name());
     }
 
     #[test]
     fn an_agent_that_was_cut_or_exchanged_is_refused() {
-        let mut other = BYTES.to_vec();
+        let Carried { bytes, sha256, .. } = CARRIED[0];
+        let mut other = bytes.to_vec();
         *other.last_mut().unwrap() ^= 1;
-        for bytes in [&BYTES[..BYTES.len() - 1], &other, b""] {
-            let error = make(bytes).unwrap_err().to_string();
+        for bytes in [&bytes[..bytes.len() - 1], &other, b""] {
+            let error = make(bytes, sha256).unwrap_err().to_string();
             assert!(error.contains("the program file is damaged"), "{error}");
         }
     }

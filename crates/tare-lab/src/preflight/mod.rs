@@ -22,7 +22,7 @@ use tare_model::study::{BoxKind, Study};
 use tare_model::workload::{Place, Workload};
 use tare_platforms::agent_file;
 use tare_platforms::state::Run;
-use tare_platforms::{Absent, BoxImage, BoxSpec, OpenError, Platform};
+use tare_platforms::{Absent, Architecture, BoxImage, BoxSpec, OpenError, Platform};
 use tare_probes::ProbeError;
 use tare_study::addresses;
 use tare_study::placement::Placement;
@@ -192,7 +192,7 @@ impl Platforms {
         label: &dyn Display,
     ) -> Option<BoxSpec> {
         let instance = study.instance_of(kind)?;
-        Some(BoxSpec {
+        let spec = BoxSpec {
             name: format!("{}-{label}", run.name()),
             run: run.name().to_owned(),
             hostname: BoxSpec::HOSTNAME.to_owned(),
@@ -203,9 +203,11 @@ impl Platforms {
             weight: self.weight,
             scratch: run.folder().to_owned(),
             binary: binary.to_owned(),
+            architecture: Architecture::HERE,
             holds_boxes: false,
             image: self.image.clone().map(BoxImage::stored),
-        })
+        };
+        Some(spec.on(self.open.get(&kind.platform)?.0.architecture()))
     }
 
     /// What the box is to be of the so many-th role, from 1, that runs beside a box of this kind: such a
@@ -252,6 +254,7 @@ impl Platforms {
             weight: self.weight,
             scratch: run.folder().to_owned(),
             binary: binary.to_owned(),
+            architecture: Architecture::HERE,
             holds_boxes: false,
             image: self.image.clone().map(BoxImage::stored),
         }

@@ -2,6 +2,7 @@
 //! which do it no harm.
 
 use super::{Broken, CheckError, Order, ready};
+use crate::architecture::Architecture;
 use crate::contract::{BoxSpec, Platform, RunningBox};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -61,12 +62,17 @@ impl<'a> CheckContext<'a> {
     /// What the next box is to be.
     pub(super) fn spec(&mut self, provisioning: Provisioning) -> BoxSpec {
         self.named += 1;
-        let weight = self.platform().map_or(Weight::Usual, |platform| weight(platform));
-        BoxSpec {
-            weight,
+        let spec = BoxSpec {
             name: format!("{}-{}", self.order.run.name(), self.named),
             run: self.order.run.name().to_owned(),
             ..spec(self.order, provisioning)
+        };
+        let Ok(platform) = self.platform() else {
+            return spec;
+        };
+        BoxSpec {
+            weight: weight(platform),
+            ..spec.on(platform.architecture())
         }
     }
 
@@ -137,6 +143,7 @@ pub(super) fn spec(order: &Order<'_>, provisioning: Provisioning) -> BoxSpec {
         weight: Weight::Usual,
         scratch: order.run.folder().to_owned(),
         binary: order.agent.clone(),
+        architecture: Architecture::HERE,
         holds_boxes: false,
         image: None,
     }

@@ -29,7 +29,7 @@ fn holding(order: &Order<'_>) -> Result<(), Broken> {
         name: format!("{}-1", order.run.name()),
         run: order.run.name().to_owned(),
         weight: context::weight(&*platform),
-        ..context::spec(order, Provisioning::Vanilla)
+        ..context::spec(order, Provisioning::Vanilla).on(platform.architecture())
     };
     let mut made = platform.launch(&spec)?;
     greet(&mut *made)?;

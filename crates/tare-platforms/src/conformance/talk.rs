@@ -3,6 +3,7 @@
 
 use super::{Broken, expect};
 use crate::agent_file;
+use crate::architecture::Architecture;
 use crate::contract::{ANSWER_DEADLINE, RunningBox};
 use crate::link::unexpected;
 use std::time::Duration;
@@ -77,6 +78,13 @@ pub(super) fn act(made: &mut dyn RunningBox, words: &[&str]) -> Result<Ended, Br
     run(made, acting(words))
 }
 
+/// Whether an agent is of this build.
+fn is_ours(build: &str) -> bool {
+    Architecture::ALL
+        .iter()
+        .any(|architecture| build == agent_file::build_id_for(*architecture))
+}
+
 /// Greets the agent: its process id in the box.
 pub(super) fn greet(made: &mut dyn RunningBox) -> Result<u32, Broken> {
     let request = Request::Hello {
@@ -89,7 +97,7 @@ pub(super) fn greet(made: &mut dyn RunningBox) -> Result<u32, Broken> {
             protocol: tare_model::protocol::VERSION,
             build,
             pid,
-        } if build == agent_file::build_id() => Ok(pid),
+        } if is_ours(&build) => Ok(pid),
         other => Err(unexpected("hello", &other).into()),
     }
 }

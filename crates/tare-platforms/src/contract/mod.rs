@@ -15,6 +15,7 @@ pub use security::{Capabilities, Seccomp, Security};
 pub use spec::BoxSpec;
 pub use storage::Storage;
 
+use super::architecture::Architecture;
 use crate::link::{Link, LinkError};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -209,6 +210,11 @@ pub trait Platform {
     /// The network that its boxes have.
     fn network(&self) -> Network {
         Network::None
+    }
+
+    /// The instructions that its boxes run.
+    fn architecture(&self) -> Architecture {
+        Architecture::HERE
     }
 
     /// Whether its boxes can have an image as their root.

@@ -2,6 +2,7 @@
 
 use super::BoxImage;
 use crate::agent_file;
+use crate::architecture::Architecture;
 use std::path::PathBuf;
 use tare_host::build_id;
 use tare_host::cgroup::{Limits, Weight};
@@ -31,6 +32,8 @@ pub struct BoxSpec {
     pub scratch: PathBuf,
     /// The program that goes into it: the agent, or tare where it holds boxes.
     pub binary: PathBuf,
+    /// What CPUs the program is for.
+    pub architecture: Architecture,
     /// Whether boxes are to be made in it, which takes more rights than work does.
     pub holds_boxes: bool,
     /// The root filesystem that it gets; absent: it holds the binary alone, or on the host what
@@ -47,8 +50,22 @@ impl BoxSpec {
         if self.holds_boxes {
             build_id::own()
         } else {
-            agent_file::build_id()
+            agent_file::build_id_for(self.architecture)
         }
+    }
+
+    /// The same with the agent for boxes of this architecture.
+    #[must_use]
+    pub fn on(mut self, architecture: Architecture) -> Self {
+        self.architecture = architecture;
+        // A platform without that agent is told missing before it is asked for a box.
+        if let Some(agent) = architecture
+            .is_foreign()
+            .then(|| agent_file::path_for(architecture))
+        {
+            self.binary = agent.unwrap_or_default();
+        }
+        self
     }
 
     /// The image that is to be the root of the box.
@@ -110,6 +127,7 @@ impl BoxSpec {
             weight: Weight::Usual,
             scratch: PathBuf::new(),
             binary: PathBuf::new(),
+            architecture: Architecture::HERE,
             holds_boxes: false,
             image: None,
         }

@@ -122,6 +122,7 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::architecture::Architecture;
     use super::super::super::contract::storage::{Cache, Disk, Format};
     use super::*;
     use tare_host::cgroup::Weight;
@@ -147,6 +148,7 @@ mod tests {
             weight: Weight::Usual,
             scratch: folder.into(),
             binary: "/tare".into(),
+            architecture: Architecture::HERE,
             holds_boxes: false,
             image: None,
         };

@@ -1,6 +1,7 @@
 //! The side of a nested box that is in the outer one: the inner box, made there by tare as the
 //! agent of the outer box.
 
+use crate::architecture::Architecture;
 use crate::contract::{BoxImage, BoxSpec, RunningBox};
 use crate::{agent_file, docker, open};
 use rustix::event::PollFlags;
@@ -68,6 +69,7 @@ pub fn launch(wish: &protocol::InnerBox) -> Result<Box<dyn InnerBox>, String> {
         weight: Weight::Usual,
         scratch,
         binary,
+        architecture: Architecture::HERE,
         holds_boxes: wish.holds_boxes,
         image: wish.image.as_ref().map(BoxImage::held),
     };

@@ -13,6 +13,7 @@ use super::contract::{
 use super::directory::canonical;
 use super::security;
 use crate::agent_file;
+use crate::architecture::Architecture;
 use crate::link::{Link, unexpected};
 use running::{NestedBox, Relayed};
 use std::cell::RefCell;
@@ -164,6 +165,7 @@ impl Platform for Nested {
                 memory_bytes: spec.instance.memory_bytes + headroom_bytes,
                 ..spec.instance
             },
+            architecture: Architecture::HERE,
             holds_boxes: true,
             binary,
             ..spec.clone()

@@ -1,10 +1,11 @@
 //! QEMU's command line and that of the guest's kernel.
 
 use super::super::agent_start::{AgentLink, AgentStart, QUIET};
+use super::super::architecture::Architecture;
 use super::super::contract::{BoxError, BoxSpec, Storage};
 use super::super::disk::{self, Drive};
-use super::machine::Accelerator;
-use super::{PORT, Parts, QEMU, Vm};
+use super::machine::{Accelerator, Machine};
+use super::{PORT, Parts, Vm, qemu};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::Command;
@@ -21,11 +22,12 @@ const SANDBOX_DEADLINE: Duration = Duration::from_secs(10);
 const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny";
 
 /// Whether this QEMU was built with it; asked once.
-fn has_sandbox() -> bool {
-    static KNOWN: OnceLock<bool> = OnceLock::new();
+fn has_sandbox(architecture: Architecture) -> bool {
+    static KNOWN: [OnceLock<bool>; Architecture::ALL.len()] =
+        [const { OnceLock::new() }; Architecture::ALL.len()];
     // Options are read in their order, and the version ends the program.
-    *KNOWN.get_or_init(|| {
-        let mut command = Command::new(QEMU);
+    *KNOWN[architecture as usize].get_or_init(|| {
+        let mut command = Command::new(qemu(architecture));
         command
             .env("PATH", carry::PATH)
             .args(["-sandbox", SANDBOX, "-version"]);
@@ -34,9 +36,9 @@ fn has_sandbox() -> bool {
 }
 
 /// What a report is to tell of a QEMU that has none.
-pub(super) fn without_sandbox() -> Option<(String, String)> {
+pub(super) fn without_sandbox(architecture: Architecture) -> Option<(String, String)> {
     let told = ("sandbox", "none: this QEMU was built without seccomp");
-    (!has_sandbox()).then(|| (told.0.to_owned(), told.1.to_owned()))
+    (!has_sandbox(architecture)).then(|| (told.0.to_owned(), told.1.to_owned()))
 }
 
 impl Vm {
@@ -44,23 +46,24 @@ impl Vm {
     /// standard output.
     pub(super) fn command(&self, spec: &BoxSpec, parts: &Parts, sockets: [OwnedFd; 2]) -> Command {
         let mebibytes = spec.instance.memory_bytes >> 20;
-        let mut command = Command::new(QEMU);
+        let architecture = self.machine.architecture();
+        let mut command = Command::new(qemu(architecture));
         let [link, qmp] = sockets.map(|socket| tare_sys::inherit(&mut command, socket));
         command
             .args([
                 "-name",
                 &spec.name,
                 "-M",
-                self.machine.name(),
+                self.machine.argument(),
                 "-accel",
                 &parts.accelerator.argument(),
             ])
-            .args(["-cpu", parts.accelerator.cpu()])
+            .args(["-cpu", parts.accelerator.cpu(architecture)])
             .args(["-smp", &spec.instance.cpus.whole().to_string()])
             .args(["-m", &format!("{mebibytes}M")])
             .args(["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"])
             .args(
-                has_sandbox()
+                has_sandbox(architecture)
                     .then_some(["-sandbox", SANDBOX])
                     .into_iter()
                     .flatten(),
@@ -149,7 +152,7 @@ const fn root_disk(storage: Option<Storage>) -> &'static str {
 /// since moving itself takes an emulated kernel half a second, and where it lies
 /// matters to nothing that is emulated.
 pub(super) fn kernel_command_line(
-    accelerator: Accelerator,
+    (machine, accelerator): (Machine, Accelerator),
     tsc_khz: Option<u64>,
     spec: &BoxSpec,
     storage: Option<Storage>,
@@ -166,5 +169,6 @@ pub(super) fn kernel_command_line(
         work: storage.and_then(Storage::told_to_agent),
         ..AgentStart::over(AgentLink::Port(PORT))
     };
-    agent.command_line(&format!("{clock}console=ttyS0 {QUIET} reboot=t panic=-1"))
+    let console = machine.console();
+    agent.command_line(&format!("{clock}console={console} {QUIET} reboot=t panic=-1"))
 }

@@ -1,8 +1,9 @@
 //! Whether KVM works here: its device may open and no guest ever boot on it.
 
+use super::super::architecture::Architecture;
 use super::super::contract::{BoxError, BoxSpec, GuestMemory, RunningBox};
 use super::machine::Accelerator;
-use super::{QEMU, Vm};
+use super::{Vm, qemu};
 use crate::agent_file;
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
@@ -49,7 +50,7 @@ impl KvmProbe {
     fn now() -> Self {
         Self {
             boot_id: tare_host::host::facts().boot_id,
-            qemu: version_of(QEMU, "--version").ok(),
+            qemu: version_of(qemu(Architecture::HERE), "--version").ok(),
             failure: None,
         }
     }
@@ -131,6 +132,7 @@ impl Vm {
             weight: Weight::Usual,
             scratch: scratch.path().to_owned(),
             binary: agent_file::path()?,
+            architecture: Architecture::HERE,
             holds_boxes: false,
             image: None,
         };

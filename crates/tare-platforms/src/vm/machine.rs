@@ -1,5 +1,6 @@
 //! Who executes a guest's instructions, and the machines that are emulated.
 
+use super::super::architecture::Architecture;
 use serde::{Deserialize, Serialize};
 use tare_host::net::Network;
 
@@ -31,10 +32,12 @@ impl Accelerator {
         }
     }
 
-    pub(super) fn cpu(self) -> &'static str {
-        match self {
-            Self::Kvm => "host",
-            Self::Tcg => "max",
+    pub(super) fn cpu(self, architecture: Architecture) -> &'static str {
+        match (self, architecture) {
+            (Self::Kvm, _) => "host",
+            (Self::Tcg, Architecture::X86) => "max",
+            // Emulated as the architecture defines them, signed pointers take half of the time.
+            (Self::Tcg, Architecture::Arm) => "max,pauth-impdef=on",
         }
     }
 }
@@ -49,23 +52,50 @@ pub(in super::super) enum Machine {
     Microvm,
     Q35,
     Pc,
+    /// That of arm64, which is no real one either.
+    Virt,
 }
 
 impl Machine {
-    pub(in super::super) const ALL: [Self; 3] = [Self::Microvm, Self::Q35, Self::Pc];
+    pub(in super::super) const ALL: [Self; 4] = [Self::Microvm, Self::Q35, Self::Pc, Self::Virt];
 
     pub(in super::super) fn name(self) -> &'static str {
         match self {
             Self::Microvm => "microvm",
             Self::Q35 => "q35",
             Self::Pc => "pc",
+            Self::Virt => "virt",
+        }
+    }
+
+    pub(super) fn architecture(self) -> Architecture {
+        match self {
+            Self::Microvm | Self::Q35 | Self::Pc => Architecture::X86,
+            Self::Virt => Architecture::Arm,
+        }
+    }
+
+    /// QEMU's option.
+    pub(super) fn argument(self) -> &'static str {
+        match self {
+            // Its second controller of interrupts has an end at 8 CPUs.
+            Self::Virt => "virt,gic-version=max",
+            _ => self.name(),
+        }
+    }
+
+    /// The guest's console as its kernel calls it.
+    pub(super) fn console(self) -> &'static str {
+        match self {
+            Self::Microvm | Self::Q35 | Self::Pc => "ttyS0",
+            Self::Virt => "ttyAMA0",
         }
     }
 
     /// The device that carries virtio-serial ports.
     pub(super) fn serial_device(self) -> &'static str {
         match self {
-            Self::Microvm => "virtio-serial-device",
+            Self::Microvm | Self::Virt => "virtio-serial-device",
             Self::Q35 | Self::Pc => "virtio-serial-pci",
         }
     }
@@ -74,7 +104,7 @@ impl Machine {
     /// which a machine would boot.
     pub(super) fn network_device(self) -> &'static str {
         match self {
-            Self::Microvm => "virtio-net-device",
+            Self::Microvm | Self::Virt => "virtio-net-device",
             Self::Q35 | Self::Pc => "virtio-net-pci,romfile=",
         }
     }
@@ -82,7 +112,7 @@ impl Machine {
     /// The device that is a disk.
     pub(super) fn disk_device(self) -> &'static str {
         match self {
-            Self::Microvm => "virtio-blk-device",
+            Self::Microvm | Self::Virt => "virtio-blk-device",
             Self::Q35 | Self::Pc => "virtio-blk-pci",
         }
     }
@@ -90,7 +120,7 @@ impl Machine {
     /// Kernel modules for links and networks, and for what a guest that holds boxes needs.
     pub(super) fn modules(self, holds_boxes: bool, network: Network) -> Vec<&'static str> {
         let bus = match self {
-            Self::Microvm => "virtio_mmio",
+            Self::Microvm | Self::Virt => "virtio_mmio",
             Self::Q35 | Self::Pc => "virtio_pci",
         };
         let mut modules = vec![bus, "virtio_console"];

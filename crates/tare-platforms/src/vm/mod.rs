@@ -13,6 +13,7 @@ pub(super) use memory::has_huge_pages;
 
 use super::agent_start::own_words;
 use super::apart::can_be_had;
+use super::architecture::Architecture;
 use super::child::{ChildBox, Said, Start};
 use super::contract::{
     Absent, BoxError, BoxSpec, Cleaned, GuestMemory, HELLO_DEADLINE, MemoryView, Platform, QuotaView,
@@ -23,6 +24,7 @@ use super::disk;
 use super::guest::{self, Guest};
 use super::options::Options;
 use super::probe::{installed, limits_usable};
+use crate::agent_file;
 use crate::link::FdStream;
 use command::{kernel_command_line, without_sandbox};
 use qmp::Qmp;
@@ -38,7 +40,21 @@ use tare_host::net::Port;
 use tare_model::platform::Provisioning;
 use tare_model::results::PlatformVersion;
 
-const QEMU: &str = "qemu-system-x86_64";
+/// The program that runs machines of an architecture.
+const fn qemu(architecture: Architecture) -> &'static str {
+    match architecture {
+        Architecture::X86 => "qemu-system-x86_64",
+        Architecture::Arm => "qemu-system-aarch64",
+    }
+}
+
+/// How to get it.
+const fn qemu_advice(architecture: Architecture) -> &'static str {
+    match architecture {
+        Architecture::X86 => "install QEMU (Debian: apt-get install qemu-system-x86)",
+        Architecture::Arm => "install QEMU (Debian: apt-get install qemu-system-arm)",
+    }
+}
 
 /// Name of the virtio-serial port.
 pub(super) const PORT: &str = "tare";
@@ -74,9 +90,21 @@ impl Vm {
         networks: &[Network],
         cache: &Path,
     ) -> Result<Self, String> {
-        let machine = options.choose("machine", machines, Machine::name)?;
-        let machine = machine.unwrap_or(machines[0]);
+        let architecture = options.choose(Architecture::OPTION, &Architecture::ALL, Architecture::name)?;
+        let architecture = architecture.unwrap_or(Architecture::HERE);
+        let is_such = |machine: &&Machine| machine.architecture() == architecture;
+        let machines: Vec<Machine> = machines.iter().filter(is_such).copied().collect();
+        let usual = machines.first();
+        let usual = *usual.ok_or_else(|| format!("it makes no machines of {}", architecture.name()))?;
+        let machine = options.choose("machine", &machines, Machine::name)?;
+        let machine = machine.unwrap_or(usual);
         let wanted = options.choose("accel", &Accelerator::ALL, Accelerator::name)?;
+        if architecture.is_foreign() && wanted == Some(Accelerator::Kvm) {
+            return Err(format!(
+                "KVM runs this host's instructions, not those of {}: omit accel",
+                architecture.name()
+            ));
+        }
         let storage = Storage::take_of_machine(&mut options)?;
         let memory = GuestMemory::take(&mut options)?;
         let network = options.network(networks)?;
@@ -92,8 +120,11 @@ impl Vm {
         })
     }
 
-    /// Frequency of the host's time stamp counter, measured once.
+    /// Frequency of the host's time stamp counter, which is the guest's too where that has one; measured once.
     fn tsc_khz(&self) -> Option<u64> {
+        if self.is_foreign() {
+            return None;
+        }
         *self.tsc_khz.get_or_init(|| tare_sys::tsc_khz(TSC_WATCH))
     }
 
@@ -112,14 +143,19 @@ impl Vm {
     }
 
     fn parts_on(&self, spec: &BoxSpec, accelerator: Accelerator) -> Result<Parts, BoxError> {
-        let guest = Guest::find(&self.modules(spec.holds_boxes, spec.image.is_some()))?;
+        let guest = self.guest(&self.modules(spec.holds_boxes, spec.image.is_some()))?;
         let initramfs = guest.initramfs(&spec.scratch, &spec.binary)?;
         // Made here, where no start is timed; a box finds it.
         spec.image.as_ref().map(disk::base).transpose()?;
         Ok(Parts {
             kernel: guest.kernel,
             initramfs,
-            command_line: kernel_command_line(accelerator, self.tsc_khz(), spec, self.storage),
+            command_line: kernel_command_line(
+                (self.machine, accelerator),
+                self.tsc_khz(),
+                spec,
+                self.storage,
+            ),
             accelerator,
         })
     }
@@ -130,6 +166,7 @@ impl Vm {
             return known.clone();
         }
         let chosen = match self.wanted {
+            _ if self.is_foreign() => (Accelerator::Tcg, "its CPU is not this host's".to_owned()),
             Some(accelerator) => (accelerator, "as asked".to_owned()),
             None => self.probe_kvm().map_or_else(
                 |why| (Accelerator::Tcg, why),
@@ -179,6 +216,30 @@ impl Vm {
         })
     }
 
+    fn is_foreign(&self) -> bool {
+        self.architecture().is_foreign()
+    }
+
+    /// What a guest with these modules boots.
+    fn guest(&self, modules: &[&str]) -> Result<Guest, BoxError> {
+        let architecture = self.architecture();
+        Guest::find_for(architecture, &architecture.kernels(&self.cache), modules)
+    }
+
+    /// What must be here for a guest of its architecture.
+    fn probe_guest(&self) -> Result<Guest, Absent> {
+        let architecture = self.architecture();
+        architecture.has_agent().map_err(|why| {
+            Absent::new(
+                why,
+                "take a tare from a release, or build one: make build TARE_AGENTS=aarch64",
+            )
+        })?;
+        let advice = architecture.kernel_advice(&self.cache);
+        self.guest(&self.modules(false, false))
+            .map_err(|e| Absent::new(e.to_string(), advice))
+    }
+
     /// Gives QEMU the end of a tap, if the VM is to have a network.
     fn connect(&self, spec: &BoxSpec, command: &mut Command) -> Result<Option<Port>, BoxError> {
         if self.network != Network::Bridge {
@@ -198,8 +259,9 @@ impl Vm {
 impl Platform for Vm {
     fn probe(&mut self) -> Result<PlatformVersion, Absent> {
         limits_usable()?;
-        let version = installed(QEMU, "install QEMU (Debian: apt-get install qemu-system-x86)")?;
-        let guest = Guest::probe(&self.modules(false, false))?;
+        let architecture = self.architecture();
+        let version = installed(qemu(architecture), qemu_advice(architecture))?;
+        let guest = self.probe_guest()?;
         self.storage.map_or(Ok(()), Storage::probe)?;
         self.memory.probe()?;
         can_be_had(self.network)?;
@@ -214,12 +276,19 @@ impl Platform for Vm {
             ("machine", self.machine.name().to_owned()),
             ("guest-kernel", guest.release),
         ];
+        let foreign = self.is_foreign().then(|| {
+            [
+                ("architecture", architecture.name().to_owned()),
+                ("agent", agent_file::build_id_for(architecture).to_owned()),
+            ]
+        });
         let details = details
             .into_iter()
+            .chain(foreign.into_iter().flatten())
             .map(|(key, value)| (key.to_owned(), value))
             .chain(self.storage.into_iter().flat_map(Storage::details))
             .chain(self.memory.details())
-            .chain(without_sandbox())
+            .chain(without_sandbox(architecture))
             .collect();
         Ok(PlatformVersion {
             version: version.split(" (").next().unwrap_or(&version).to_owned(),
@@ -248,6 +317,10 @@ impl Platform for Vm {
         self.network
     }
 
+    fn architecture(&self) -> Architecture {
+        self.machine.architecture()
+    }
+
     fn storage(&self) -> Option<Storage> {
         self.storage
     }
@@ -257,6 +330,9 @@ impl Platform for Vm {
     }
 
     fn supports_image(&self) -> Support {
+        if self.is_foreign() {
+            return Err("images hold programs for this host's CPUs: omit arch or the image");
+        }
         disk::supports_image()
     }
 

@@ -49,7 +49,7 @@ use tare_study::design::{self, ProtocolOptions, StudyRequest};
 /// Begins a run and tells what dead ones had left.
 fn begin(state: &Path) -> anyhow::Result<Run> {
     // A damaged program is told before anything is made.
-    crate::agent::file().context("cannot take out the agent")?;
+    crate::agent::file(tare_platforms::Architecture::HERE).context("cannot take out the agent")?;
     let (run, swept) = Run::begin(state)?;
     show_swept(swept);
     Ok(run)
