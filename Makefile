@@ -41,7 +41,7 @@ test:
 
 dist:
 	@scripts/setup build
-	cargo build --profile dist --locked --target $(TARGET) -p tare
+	TARE_AGENTS=aarch64 cargo build --profile dist --locked --target $(TARGET) -p tare
 	@scripts/dist $(DIST_TARE) dist
 
 test-all:

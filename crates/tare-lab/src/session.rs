@@ -49,7 +49,7 @@ impl Session {
     /// [`PreflightError`] for a platform or a workload that cannot run here.
     pub fn open(study: Study, run: Run, image: Option<Arc<Image>>) -> Result<Self, PreflightError> {
         let platforms = Platforms::open(&study.platforms, run.state())?.with_image(image)?;
-        platforms.check_reach(&study)?;
+        platforms.check_barriers(&study)?;
         platforms.check_limits(&study)?;
         if study.protocol.evidence {
             if study.protocol.slicing.is_off() {

@@ -279,6 +279,19 @@ mod tests {
     }
 
     #[test]
+    fn a_kernel_for_other_cpus_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let boot = folder.path().join("boot");
+        fs::create_dir_all(&boot).unwrap();
+        let image = |at: usize, mark: &[u8]| [&vec![0; at], mark].concat();
+        fs::write(boot.join("vmlinuz-6.1"), image(0x202, b"HdrS")).unwrap();
+        fs::write(boot.join("vmlinuz-6.2"), image(0x38, b"ARM\x64")).unwrap();
+        let found = |architecture| Guest::find_for(architecture, folder.path(), &[]).unwrap().release;
+        assert_eq!(found(Architecture::X86), "6.1");
+        assert_eq!(found(Architecture::Arm), "6.2");
+    }
+
+    #[test]
     fn newer_releases_sort_last() {
         assert!(version_key("6.10.1-amd64") > version_key("6.9.12-amd64"));
     }

@@ -168,6 +168,27 @@ mod tests {
     }
 
     #[test]
+    fn a_guest_of_another_cpu_is_emulated_on_its_own_machine() {
+        let refused = |path: &str| match open(&path.parse().unwrap(), Path::new("/none")) {
+            Err(OpenError::Option { detail, .. }) => detail,
+            other => panic!("{path}: {:?}", other.err()),
+        };
+        let [here, other] = Architecture::ALL.map(Architecture::name);
+        assert!(refused(&format!("vm?arch={other}&accel=kvm")).ends_with("omit accel"));
+        assert!(
+            refused(&format!("vm?arch={other}&machine=fast")).contains("is not a value of option 'machine'")
+        );
+        assert!(
+            refused(&format!("vm?arch={other}/runc"))
+                .starts_with("option 'arch' is for boxes in which work runs")
+        );
+        assert!(refused("vm?arch=mips").ends_with(&format!("choose one of {here}, {other}")));
+        for path in [format!("vm?arch={other}&accel=tcg"), format!("vm?arch={here}")] {
+            assert!(open(&path.parse().unwrap(), Path::new("/none")).is_ok(), "{path}");
+        }
+    }
+
+    #[test]
     fn a_network_that_a_platform_cannot_give_is_refused_with_those_that_it_can() {
         let refused = |path: &str, able: &str| match open(&path.parse().unwrap(), Path::new("/none")) {
             Err(OpenError::Option { detail, .. }) => assert!(detail.ends_with(able), "{path}: {detail}"),

@@ -19,7 +19,7 @@ use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::results::{Header, PlatformVersion, SCHEMA, UNTESTED_DRIVER};
 use tare_model::size::{Cpus, InstanceType, show_cpus, show_memory};
 use tare_model::study::{BoxKind, Study};
-use tare_model::workload::{Place, Workload};
+use tare_model::workload::{self, Place, Role, Workload};
 use tare_platforms::agent_file;
 use tare_platforms::state::Run;
 use tare_platforms::{Absent, Architecture, BoxImage, BoxSpec, OpenError, Platform};
@@ -260,19 +260,19 @@ impl Platforms {
         }
     }
 
-    /// Checks that what runs outside and what runs in a box can talk to one another. A study file
+    /// Checks that boxes can run what they are for, and talk to what runs outside. A study file
     /// has workloads of many kinds: those trials of it in which they cannot are skipped.
     ///
     /// # Errors
     /// [`PreflightError::Apart`] for the first cell in which they cannot.
-    pub fn check_reach(&self, study: &Study) -> Result<(), PreflightError> {
+    pub fn check_barriers(&self, study: &Study) -> Result<(), PreflightError> {
         if study.template.is_some() {
             return Ok(());
         }
         for cell in study.cells() {
             let path = &cell.kind.platform;
             if let Some(workload) = study.workload(&cell)
-                && let Some(why) = self.unreached(path, &workload)
+                && let Some(why) = self.barrier(path, &workload)
             {
                 return Err(PreflightError::Apart {
                     path: path.clone(),
@@ -323,13 +323,15 @@ impl Platforms {
         (self.is_in_own_cgroup(path) && !self.has_cpu_sets).then_some(NO_CPU_SETS)
     }
 
-    /// Why what runs in a box of this platform and what runs outside, or in another box, cannot talk
-    /// to one another, of a workload with ends in both.
-    pub(crate) fn unreached(&self, path: &PlatformPath, workload: &Workload) -> Option<&'static str> {
-        if !self.open.contains_key(path) {
-            return None;
+    /// Why boxes of this platform cannot run a workload: its programs are for other CPUs, or what runs in one box of it and
+    /// what runs outside, or in another, cannot talk to one another.
+    pub(crate) fn barrier(&self, path: &PlatformPath, workload: &Workload) -> Option<&'static str> {
+        let (platform, _) = self.open.get(path)?;
+        let is_command = |role: &Role| matches!(role.run, workload::Run::Command(_));
+        if platform.architecture().is_foreign() && workload.boxed().any(is_command) {
+            return Some(OTHER_CPUS);
         }
-        let network = self.network(path);
+        let network = platform.network();
         let crosses = workload.outside().next().is_some();
         let outside = crosses.then(|| apart(network, workload)).flatten();
         let is_apart = workload.apart().next().is_some();
@@ -422,8 +424,8 @@ impl Platforms {
     /// What cannot go well where boxes of `bare` platforms have no files but those that are copied into them.
     fn foreseen(&self, study: &Study, bare: &[PlatformPath]) -> Foresight {
         let mut foresight = Foresight::of(study, bare);
-        let unreached = study.workloads.iter().flat_map(|w| self.unreached_of(study, w));
-        foresight.barred.extend(unreached);
+        let barred = study.workloads.iter().flat_map(|w| self.barred_of(study, w));
+        foresight.barred.extend(barred);
         foresight.unpinned = self.unpinned_of(study);
         foresight
     }
@@ -445,11 +447,11 @@ impl Platforms {
         })
     }
 
-    /// The platforms whose boxes a workload with ends in two places does not reach, by the reason.
-    fn unreached_of(&self, study: &Study, workload: &Workload) -> Vec<Barred> {
+    /// The platforms whose boxes cannot run a workload, by the reason.
+    fn barred_of(&self, study: &Study, workload: &Workload) -> Vec<Barred> {
         let mut by_reason: BTreeMap<&str, Vec<PlatformPath>> = BTreeMap::new();
         for path in &study.platforms {
-            if let Some(why) = self.unreached(path, workload) {
+            if let Some(why) = self.barrier(path, workload) {
                 by_reason.entry(why).or_default().push(path.clone());
             }
         }
@@ -468,6 +470,8 @@ impl Platforms {
     }
 }
 
+/// Why boxes of another architecture run no commands.
+const OTHER_CPUS: &str = "its program is for this host's CPUs; choose a built-in kernel ('tare workloads'), or omit the option arch";
 /// Why a user's boxes cannot talk to the host or to one another.
 const INWARD_ONLY: &str = "an ordinary user's boxes reach neither the host nor one another by pasta or slirp4netns; choose network=host, or a workload with one server, in the box";
 

@@ -305,7 +305,7 @@ impl<'a> Boxes<'a> {
         if let Some(barrier) = barrier.filter(|barrier| barrier.bars(&planned.cell.kind.platform)) {
             return Some(Failure::new(Reason::CannotRun, barrier.why.clone()));
         }
-        if let Some(why) = self.platforms.unreached(&planned.cell.kind.platform, &workload) {
+        if let Some(why) = self.platforms.barrier(&planned.cell.kind.platform, &workload) {
             return Some(Failure::new(Reason::CannotRun, why));
         }
         let detail = workload.boxed().find_map(|role| role.host_only.clone())?;

@@ -25,7 +25,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<ExitCode> {
     let (study, unmade) = super::study(&Asked::of(&args.study), &facts, &state, Unmade::Leave)?;
     let image = root_image::of(&study, &state)?;
     let platforms = Platforms::open(&study.platforms, &state)?.with_image(image)?;
-    platforms.check_reach(&study)?;
+    platforms.check_barriers(&study)?;
     platforms.check_limits(&study)?;
     let room = platforms.room();
     let cost = plan::cost(&study, room, |kind| platforms.cost(kind));

@@ -103,7 +103,7 @@ fn of_workloads(name: &str, study: Option<&Study>, state: &Path) -> anyhow::Resu
 /// holds, is found before.
 fn make(name: &str, study: &Study, state: &Path, site: &ImageSources) -> anyhow::Result<Image> {
     let platforms = Platforms::open(&study.platforms, state)?;
-    platforms.check_reach(study)?;
+    platforms.check_barriers(study)?;
     platforms.check_limits(study)?;
     let foreseen = platforms.foresee_before_image(study);
     if let Err(futile) = foreseen.worth(study) {
