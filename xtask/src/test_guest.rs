@@ -41,6 +41,9 @@ pub struct Options {
         value_name = "LIST"
     )]
     steps: Vec<String>,
+    /// Boxes in a row of a check [default: as many as 'tare check' makes]
+    #[arg(long, value_name = "N")]
+    boxes: Option<u32>,
     /// Puts what comes out into the table in this file, between the lines that mark its place
     #[arg(long, value_name = "FILE")]
     into: Option<PathBuf>,
@@ -177,7 +180,7 @@ impl Machine {
         let named =
             |name: &&&str| options.platforms.is_empty() || options.platforms.iter().any(|p| p == **name);
         for platform in expected.iter().filter(named) {
-            let row = self.row(user, platform, &doctor, &options.steps, &mut tested.failures)?;
+            let row = self.row(user, platform, &doctor, options, &mut tested.failures)?;
             tested.rows.push(row);
         }
         Ok(())
@@ -188,7 +191,7 @@ impl Machine {
         user: &str,
         platform: &str,
         doctor: &Value,
-        steps: &[String],
+        options: &Options,
         failures: &mut Vec<String>,
     ) -> Result<Row> {
         let ready = version(doctor, platform);
@@ -202,12 +205,12 @@ impl Machine {
             failures.push(format!("{} {user} {platform}: {why}", self.name));
         }
         for step in STEPS {
-            if ready.is_err() || !steps.iter().any(|named| named == step) {
+            if ready.is_err() || !options.steps.iter().any(|named| named == step) {
                 row.push(NOT_RUN.to_owned());
                 continue;
             }
             let begun = Instant::now();
-            let end = self.step(user, step, platform)?;
+            let end = self.step(user, step, platform, options.boxes)?;
             let told = end.as_ref().map_or(String::new(), |why| format!(": {why}"));
             let told = format!("{} {user} {platform} {step}{told}", self.name);
             writeln!(io::stderr().lock(), "{} s: {told}", begun.elapsed().as_secs())?;
@@ -218,8 +221,9 @@ impl Machine {
     }
 
     /// The error of a step. A step that hangs is killed there.
-    fn step(&self, user: &str, step: &str, platform: &str) -> Result<Option<String>> {
-        let line = format!("timeout -k 60 1800 in-guest {step} '{platform}'");
+    fn step(&self, user: &str, step: &str, platform: &str, boxes: Option<u32>) -> Result<Option<String>> {
+        let boxes = boxes.map_or(String::new(), |boxes| format!("TARE_BOXES={boxes} "));
+        let line = format!("{boxes}timeout -k 60 1800 in-guest {step} '{platform}'");
         let output = self.shell(user, &line).output()?;
         let told = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         let errors = String::from_utf8_lossy(&output.stderr);
