@@ -1,5 +1,6 @@
 //! A domain's description, as libvirt reads it.
 
+use super::super::architecture::Architecture;
 use super::super::contract::{BoxSpec, GuestMemory};
 use super::super::disk::Drive;
 use super::super::vm::{Accelerator, Machine, PORT, Parts};
@@ -40,12 +41,12 @@ pub(super) fn describe(
   <memory unit='MiB'>{memory}</memory>{backing}
   <vcpu placement='static'{cpuset}>{vcpus}</vcpu>{tune}
   <os>
-    <type arch='x86_64' machine='{machine}'>hvm</type>
+    <type arch='{architecture}' machine='{machine}'>hvm</type>
     <kernel>{kernel}</kernel>
     <initrd>{initramfs}</initrd>
     <cmdline>{words}</cmdline>
   </os>
-  <features><acpi/></features>
+  <features>{features}</features>
   <cpu mode='{cpu}'/>
   <on_poweroff>destroy</on_poweroff>
   <on_reboot>destroy</on_reboot>
@@ -66,7 +67,9 @@ pub(super) fn describe(
         memory = spec.instance.memory_bytes >> 20,
         backing = memory_backing(backing),
         vcpus = spec.instance.cpus.whole(),
+        architecture = machine.architecture().name(),
         machine = machine.name(),
+        features = features(machine, parts.accelerator),
         kernel = file(&parts.kernel),
         initramfs = file(&parts.initramfs),
         words = escaped(&parts.command_line),
@@ -74,6 +77,15 @@ pub(super) fn describe(
         link = file(&folder.join("link")),
         drives = ('a'..).zip(drives).map(described).collect::<String>(),
     )
+}
+
+/// Without firmware, a machine of arm64 has no ACPI. The second controller of interrupts has an end at 8 CPUs.
+fn features(machine: Machine, accelerator: Accelerator) -> &'static str {
+    match (machine.architecture(), accelerator) {
+        (Architecture::X86, _) => "<acpi/>",
+        (Architecture::Arm, Accelerator::Kvm) => "<gic version='host'/>",
+        (Architecture::Arm, Accelerator::Tcg) => "<gic version='3'/>",
+    }
 }
 
 fn described((letter, drive): (char, &Drive)) -> String {
@@ -122,7 +134,6 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::architecture::Architecture;
     use super::super::super::contract::storage::{Cache, Disk, Format};
     use super::*;
     use tare_host::cgroup::Weight;

@@ -5,6 +5,7 @@ mod domain;
 mod process;
 mod virsh;
 
+use super::architecture::Architecture;
 use super::child::{ChildBox, Said, Start};
 use super::contract::{
     Absent, BoxError, BoxSpec, Cleaned, END_DEADLINE, HELLO_DEADLINE, MemoryView, Platform, QuotaView,
@@ -39,13 +40,27 @@ pub(super) struct Libvirt {
 
 impl Libvirt {
     pub(super) fn open(options: Options, cache: &Path) -> Result<Self, String> {
-        let vm = Vm::open(options, &[Machine::Q35, Machine::Pc], &[Network::None], cache)?;
+        let machines = [Machine::Q35, Machine::Pc, Machine::Virt];
+        let vm = Vm::open(options, &machines, &[Network::None], cache)?;
         Ok(Self { vm })
     }
 
     fn boot(&self, spec: &BoxSpec, parts: &Parts) -> Result<LibvirtBox, BoxError> {
         let requested = Instant::now();
         let directory = BoxDirectory::make(spec)?;
+        // Not before: a domain of that name would be another box's.
+        self.start(spec, parts, directory, requested).inspect_err(|_| {
+            let _ = end(&spec.name);
+        })
+    }
+
+    fn start(
+        &self,
+        spec: &BoxSpec,
+        parts: &Parts,
+        directory: BoxDirectory,
+        requested: Instant,
+    ) -> Result<LibvirtBox, BoxError> {
         let folder = directory.path.clone();
         let drives = self.vm.make_drives(spec, &folder)?;
         fs::write(
@@ -134,9 +149,7 @@ impl Platform for Libvirt {
     fn launch(&mut self, spec: &BoxSpec) -> Result<Box<dyn RunningBox>, BoxError> {
         // What is made once per run is no part of a box's start-up.
         let parts = self.vm.parts(spec)?;
-        let mut made = self.boot(spec, &parts).inspect_err(|_| {
-            let _ = end(&spec.name);
-        })?;
+        let mut made = self.boot(spec, &parts)?;
         guest::check_clock("libvirt", &mut made)?;
         Ok(Box::new(made))
     }
@@ -168,6 +181,10 @@ impl Platform for Libvirt {
 
     fn is_in_own_cgroup(&self) -> bool {
         false
+    }
+
+    fn architecture(&self) -> Architecture {
+        self.vm.architecture()
     }
 
     fn storage(&self) -> Option<Storage> {

@@ -68,7 +68,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn architecture(self) -> Architecture {
+    pub(in super::super) fn architecture(self) -> Architecture {
         match self {
             Self::Microvm | Self::Q35 | Self::Pc => Architecture::X86,
             Self::Virt => Architecture::Arm,
@@ -95,8 +95,8 @@ impl Machine {
     /// The device that carries virtio-serial ports.
     pub(super) fn serial_device(self) -> &'static str {
         match self {
-            Self::Microvm | Self::Virt => "virtio-serial-device",
-            Self::Q35 | Self::Pc => "virtio-serial-pci",
+            Self::Microvm => "virtio-serial-device",
+            Self::Q35 | Self::Pc | Self::Virt => "virtio-serial-pci",
         }
     }
 
@@ -104,24 +104,24 @@ impl Machine {
     /// which a machine would boot.
     pub(super) fn network_device(self) -> &'static str {
         match self {
-            Self::Microvm | Self::Virt => "virtio-net-device",
-            Self::Q35 | Self::Pc => "virtio-net-pci,romfile=",
+            Self::Microvm => "virtio-net-device",
+            Self::Q35 | Self::Pc | Self::Virt => "virtio-net-pci,romfile=",
         }
     }
 
     /// The device that is a disk.
     pub(super) fn disk_device(self) -> &'static str {
         match self {
-            Self::Microvm | Self::Virt => "virtio-blk-device",
-            Self::Q35 | Self::Pc => "virtio-blk-pci",
+            Self::Microvm => "virtio-blk-device",
+            Self::Q35 | Self::Pc | Self::Virt => "virtio-blk-pci",
         }
     }
 
     /// Kernel modules for links and networks, and for what a guest that holds boxes needs.
     pub(super) fn modules(self, holds_boxes: bool, network: Network) -> Vec<&'static str> {
         let bus = match self {
-            Self::Microvm | Self::Virt => "virtio_mmio",
-            Self::Q35 | Self::Pc => "virtio_pci",
+            Self::Microvm => "virtio_mmio",
+            Self::Q35 | Self::Pc | Self::Virt => "virtio_pci",
         };
         let mut modules = vec![bus, "virtio_console"];
         // Docker stacks the layers of its images by it.

@@ -94,10 +94,8 @@ impl Vm {
         let architecture = architecture.unwrap_or(Architecture::HERE);
         let is_such = |machine: &&Machine| machine.architecture() == architecture;
         let machines: Vec<Machine> = machines.iter().filter(is_such).copied().collect();
-        let usual = machines.first();
-        let usual = *usual.ok_or_else(|| format!("it makes no machines of {}", architecture.name()))?;
         let machine = options.choose("machine", &machines, Machine::name)?;
-        let machine = machine.unwrap_or(usual);
+        let machine = machine.unwrap_or(machines[0]);
         let wanted = options.choose("accel", &Accelerator::ALL, Accelerator::name)?;
         if architecture.is_foreign() && wanted == Some(Accelerator::Kvm) {
             return Err(format!(

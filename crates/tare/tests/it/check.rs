@@ -136,6 +136,13 @@ fn uml() {
 
 #[test]
 #[ignore = "slow: make test-all"]
+fn libvirt() {
+    let skipped = [&["weight"], &OF_MACHINES[..]].concat();
+    keeps_its_promises("libvirt?accel=tcg", MACHINES, &skipped);
+}
+
+#[test]
+#[ignore = "slow: make test-all"]
 fn a_machine_of_another_cpu() {
     let tare = Tare::new();
     std::fs::create_dir_all(tare.path("state")).unwrap();
