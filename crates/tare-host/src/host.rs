@@ -30,6 +30,7 @@ pub fn facts() -> HostFacts {
     let online = online_cpus();
     HostFacts {
         id: identity(),
+        architecture: Some(std::env::consts::ARCH.to_owned()),
         cpu_model: cpuinfo("model name").or_else(|| arm64::cpu_model(&text("/proc/cpuinfo"))),
         cpus: count(online.len()),
         cores: count(distinct(&online, &["physical_package_id", "core_id"])),
@@ -37,6 +38,7 @@ pub fn facts() -> HostFacts {
         numa_nodes: count(numbered("/sys/devices/system/node", "node")),
         llc_bytes: llc_bytes(),
         memory_bytes: kib("MemTotal:"),
+        page_bytes: u64::try_from(rustix::param::page_size()).ok(),
         swap_bytes: kib("SwapTotal:"),
         kernel: text("/proc/sys/kernel/osrelease").trim().to_owned(),
         os: os_name(),

@@ -76,6 +76,17 @@ const fn programs(set: ProbeSet) -> &'static [(&'static str, &'static str)] {
     }
 }
 
+/// Whether this kernel has a tracepoint: some are those of x86 alone.
+fn is_here(tracepoint: &str) -> bool {
+    const OF_X86: [&str; 4] = [
+        "page_fault_user",
+        "page_fault_kernel",
+        "local_timer_entry",
+        "local_timer_exit",
+    ];
+    cfg!(target_arch = "x86_64") || !OF_X86.contains(&tracepoint)
+}
+
 const SAMPLER: &str = "sampled";
 
 /// Probes that are attached.
@@ -123,7 +134,7 @@ impl Probes {
             turns: 0,
         };
         probes.register(cgroups, left_out)?;
-        for (program, tracepoint) in programs(set) {
+        for (program, tracepoint) in programs(set).iter().filter(|(_, at)| is_here(at)) {
             probes
                 .trace(program, tracepoint, &btf)
                 .map_err(|e| refused(program, e))?;

@@ -14,6 +14,8 @@ pub struct HostFacts {
     /// cannot be found out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// The CPU's instructions: `x86_64`, `aarch64`.
+    pub architecture: Option<String>,
     /// Model name of the CPU.
     pub cpu_model: Option<String>,
     /// CPUs (hardware threads) online.
@@ -26,6 +28,8 @@ pub struct HostFacts {
     /// Size of the last-level cache in bytes.
     pub llc_bytes: Option<u64>,
     pub memory_bytes: u64,
+    /// Size of a page of memory in bytes: kernels for arm64 have 4, 16 or 64 KiB.
+    pub page_bytes: Option<u64>,
     pub swap_bytes: u64,
     /// Release of the kernel.
     pub kernel: String,

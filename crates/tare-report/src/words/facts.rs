@@ -61,9 +61,11 @@ pub(crate) fn host(analysis: &Analysis) -> Vec<Fact> {
     let cpus = cpus.map(|(n, noun)| number(n, noun));
     vec![
         fact("CPU", text(host.cpu_model.as_ref())),
+        fact("architecture", text(host.architecture.as_ref())),
         fact("CPUs", cpus.join(", ")),
         fact("last-level cache", or_missing(host.llc_bytes, show_memory)),
         fact("memory", bytes(host.memory_bytes)),
+        fact("pages of memory", or_missing(host.page_bytes, show_memory)),
         fact("swap", swap(host)),
         fact("kernel", host.kernel.clone()),
         fact("system", text(host.os.as_ref())),
