@@ -54,7 +54,8 @@ const COUNTS_SLACK: f64 = 0.1;
 /// CPU seconds that a slice's way into the box and out of it may use, and where the box has a kernel of its own: gVisor uses 1 ms.
 const WAY: f64 = 0.000_2;
 const WAY_BY_OWN_KERNEL: f64 = 0.002;
-/// And on a slow host, by the time in which tare reads its conditions: 0.3 ms here, 6 ms on an emulated one, where a way used 8 ms.
+/// What a way may take and use on a slow host, by the time in which tare reads its conditions: 0.3 ms here, 6 ms on an emulated
+/// one, where a way used 8 ms, and 12 ms beside a compiler, where it took 12 ms.
 const WAY_IN_READINGS: f64 = 2.0;
 
 /// A request and its answer.
@@ -115,7 +116,7 @@ impl Slack {
         }
         Self {
             share: SHARE * (1.0 + seen.others.of_a_cpu),
-            seconds: WAIT
+            seconds: WAIT.max(WAY_IN_READINGS * reading(seen))
                 + LOADED_EACH * seen.others.of_a_cpu
                 + seconds(seen.readings.throttled_ns) / exchanges as f64,
         }
@@ -491,6 +492,17 @@ mod tests {
             exchange.host_ns += ms(40);
         }
         assert_eq!(busy(&sliced, 400, BOX, &seen), Some(Reason::Disagrees));
+    }
+
+    #[test]
+    fn the_ways_of_a_slow_host_are_slow() {
+        let sliced = vec![slice(22, 10, 0); 22];
+        let (mut readings, window) = counted(490, 600);
+        readings.conditions.reading_ns = 300_000;
+        let quick = (readings.clone(), window);
+        assert_eq!(busy(&sliced, 220, BOX, &quick), Some(Reason::Disagrees));
+        readings.conditions.reading_ns = 12_000_000;
+        assert_eq!(busy(&sliced, 220, BOX, &(readings, window)), None);
     }
 
     #[test]
