@@ -157,6 +157,7 @@ fn a_machine_of_another_cpu() {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn a_container_in_a_vm() {
     keeps("vm?accel=tcg/runc", &["--only", ON_LAYERS], &[]);
 }
@@ -217,17 +218,11 @@ fn what_sets_a_container_apart_is_turned_off_and_on() {
 }
 
 #[test]
-fn the_work_folder_of_a_machine_lies_where_it_was_asked_for() {
-    have_their_options(&[
-        "vm?accel=tcg&storage=raw&cache=writethrough",
-        "libvirt?accel=tcg&storage=qcow2&cache=directsync",
-    ]);
-}
-
-#[test]
 #[ignore = "slow: make test-all"]
 fn the_work_folder_of_a_machine_lies_on_every_storage() {
     have_their_options(&[
+        "vm?accel=tcg&storage=raw&cache=writethrough",
+        "libvirt?accel=tcg&storage=qcow2&cache=directsync",
         "vm?accel=tcg&storage=own",
         "vm?accel=tcg&storage=tmpfs",
         "vm?accel=tcg&machine=q35&storage=qcow2&cache=none",
@@ -307,6 +302,7 @@ fn containers_share_the_network_of_the_host() {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn machines_are_reached_over_the_bridge() {
     is_reached("vm?accel=tcg&network=bridge");
     is_reached("uml?network=bridge");

@@ -32,8 +32,18 @@ fn read(tare: &Tare, platform: &str, cache: &str) -> f64 {
 
 #[test]
 fn a_cold_trial_reads_from_storage_what_a_warm_one_finds_in_memory() {
+    reads_when_cold(&["native", "runc"]);
+}
+
+#[test]
+#[ignore = "slow: make test-all"]
+fn so_does_one_in_a_machine() {
+    reads_when_cold(&["vm?accel=tcg&storage=raw"]);
+}
+
+fn reads_when_cold(platforms: &[&str]) {
     let _alone = alone();
-    for platform in ["native", "runc", "vm?accel=tcg&storage=raw"] {
+    for platform in platforms {
         if !ready(platform) {
             continue;
         }

@@ -107,6 +107,7 @@ fn a_setup_that_is_killed_and_a_server_that_is_killed_while_it_serves_are_told_s
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn a_machine_tells_whom_its_own_kernel_killed() {
     for platform in ["vm", "uml"] {
         if !ready(platform) {

@@ -153,6 +153,7 @@ fn an_image_runs_alike_in_every_container() {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn an_image_runs_alike_in_machines_and_in_boxes_in_boxes() {
     runs_alike(MACHINES.into_iter().chain(NESTED));
 }
