@@ -39,9 +39,10 @@ run:
 test:
 	@scripts/test
 
+dist: export TARE_AGENTS ?= aarch64
 dist:
 	@scripts/setup build
-	TARE_AGENTS=aarch64 cargo build --profile dist --locked --target $(TARGET) -p tare
+	cargo build --profile dist --locked --target $(TARGET) -p tare
 	@scripts/dist $(DIST_TARE) dist
 
 test-all:

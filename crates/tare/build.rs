@@ -25,7 +25,7 @@ const FOREIGN: [&str; 6] = [
 ];
 
 fn main() -> ExitCode {
-    println!("cargo::rustc-link-arg-bins={}--build-id=sha1", for_linker());
+    println!("cargo::rustc-link-arg-bins=-Wl,--build-id=sha1");
     match build() {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
@@ -51,12 +51,6 @@ fn build() -> Result<(), String> {
     }
     let file = PathBuf::from(variable("OUT_DIR")?).join("agents.rs");
     fs::write(&file, format!("[{table}]")).map_err(|e| format!("write {}: {e}", file.display()))
-}
-
-/// What words for the linker begin with: a C compiler passes on those that are marked.
-fn for_linker() -> &'static str {
-    let is_linker = env::var_os("RUSTC_LINKER").is_some_and(|linker| linker == "rust-lld");
-    if is_linker { "" } else { "-Wl," }
 }
 
 /// Builds the agent for an architecture. Returns the expression that carries it.

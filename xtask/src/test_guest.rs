@@ -22,7 +22,7 @@ pub struct Options {
     )]
     suites: Vec<String>,
     /// Platforms [default: all that must run there]
-    #[arg(short, long, value_delimiter = ',', value_name = "LIST")]
+    #[arg(short, long, value_delimiter = ',', value_parser = FOR_ROOT, value_name = "LIST")]
     platforms: Vec<String>,
     /// Who runs tare there
     #[arg(
@@ -30,6 +30,7 @@ pub struct Options {
         long,
         value_delimiter = ',',
         default_value = "root,user",
+        value_parser = ["root", USER],
         value_name = "LIST"
     )]
     users: Vec<String>,
@@ -38,6 +39,7 @@ pub struct Options {
         long,
         value_delimiter = ',',
         default_value = "check,run,resume,clean",
+        value_parser = STEPS,
         value_name = "LIST"
     )]
     steps: Vec<String>,
@@ -63,7 +65,7 @@ const NOT_RUN: &str = "–";
 const HERE: &str = "here";
 
 /// What must be ready for root and for an ordinary user.
-const FOR_ROOT: &[&str] = &[
+const FOR_ROOT: [&str; 8] = [
     "native",
     "docker",
     "podman",
@@ -88,12 +90,9 @@ pub fn run(options: &Options) -> Result<ExitCode> {
         let machine = Machine::up(name, &tare)?;
         for user in machine.users(options)? {
             machine.test(&user, options, &mut tested)?;
-            // Kept by platform of hours of work, whatever ends it.
-            if let Some(file) = &options.into {
-                put_into(file, &tested.rows)?;
-            }
         }
     }
+    anyhow::ensure!(!tested.rows.is_empty(), "no such platform is tested as this user");
     let mut out = io::stdout().lock();
     out.write_all(table(&tested.rows).as_bytes())?;
     for failure in &tested.failures {
@@ -160,7 +159,7 @@ impl Machine {
 
     /// A line of shell, run there.
     fn shell(&self, user: &str, line: &str) -> Command {
-        let line = format!("PATH={}:$PATH {line}", self.path);
+        let line = format!("PATH='{}':$PATH {line}", self.path);
         if self.name == HERE {
             let mut command = Command::new("sh");
             command.args(["-c", &line]);
@@ -176,12 +175,16 @@ impl Machine {
         let errors = String::from_utf8_lossy(&doctor.stderr);
         anyhow::ensure!(!found.is_empty(), "tare doctor failed: {errors}");
         let doctor = serde_json::from_str(&found)?;
-        let expected = if user == USER { FOR_USERS } else { FOR_ROOT };
+        let expected = if user == USER { FOR_USERS } else { &FOR_ROOT };
         let named =
             |name: &&&str| options.platforms.is_empty() || options.platforms.iter().any(|p| p == **name);
         for platform in expected.iter().filter(named) {
             let row = self.row(user, platform, &doctor, options, &mut tested.failures)?;
             tested.rows.push(row);
+            // After each: all of them take hours.
+            if let Some(file) = &options.into {
+                put_into(file, &tested.rows)?;
+            }
         }
         Ok(())
     }
@@ -244,12 +247,7 @@ impl Drop for Machine {
 /// What doctor calls the machine that it runs on.
 fn machine(doctor: &Value) -> String {
     let fact = |name: &str| doctor["host"][name].as_str().unwrap_or("unknown").to_owned();
-    format!(
-        "{}, Linux {}, cgroup {}",
-        fact("os"),
-        fact("kernel"),
-        fact("cgroup")
-    )
+    format!("{}, cgroup {}", fact("os"), fact("cgroup"))
 }
 
 /// The version of a platform, or why it is not ready.
@@ -289,7 +287,7 @@ fn merged(text: &str, rows: &[Row]) -> Option<String> {
     let (old, after) = rest.split_once(end)?;
     let mut all: Vec<Row> = old.lines().skip(2).map(cells).collect();
     for row in rows {
-        match all.iter_mut().find(|old| old[..3] == row[..3]) {
+        match all.iter_mut().find(|old| old.get(..3) == row.get(..3)) {
             Some(old) => renew(old, row),
             None => all.push(row.clone()),
         }
@@ -302,7 +300,11 @@ fn cells(line: &str) -> Row {
     line.split(" | ").map(str::to_owned).collect()
 }
 
+/// What an earlier version did says nothing of this one.
 fn renew(old: &mut Row, row: &Row) {
+    if old.get(3) != row.get(3) {
+        old.clone_from(row);
+    }
     for (old, new) in old.iter_mut().zip(row).filter(|(_, new)| *new != NOT_RUN) {
         old.clone_from(new);
     }
@@ -333,10 +335,16 @@ mod tests {
              | Debian 13 | root | `lxc` | 6.0.4 | FAILED | ok | ok | ok |\n\
              <!-- end -->\nb\n"
         );
-        let again = row("`lxc`", ["6.0.5", "ok", NOT_RUN, NOT_RUN, "FAILED"]);
+        let again = row("`lxc`", ["6.0.4", "ok", NOT_RUN, NOT_RUN, "FAILED"]);
         let text = merged(&text, &[again]).unwrap();
         assert!(
-            text.contains("| `lxc` | 6.0.5 | ok | ok | ok | FAILED |\n<!-- end"),
+            text.contains("| `lxc` | 6.0.4 | ok | ok | ok | FAILED |\n<!-- end"),
+            "{text}"
+        );
+        let newer = row("`lxc`", ["6.0.5", "ok", NOT_RUN, NOT_RUN, NOT_RUN]);
+        let text = merged(&text, &[newer]).unwrap();
+        assert!(
+            text.contains("| `lxc` | 6.0.5 | ok | – | – | – |\n<!-- end"),
             "{text}"
         );
         assert!(merged("no place", &rows).is_none());
@@ -345,13 +353,13 @@ mod tests {
     #[test]
     fn doctor_tells_the_machine_and_what_is_ready_there() {
         let doctor = serde_json::json!({
-            "host": {"os": "Debian GNU/Linux 13", "kernel": "6.12.1", "cgroup": "v2"},
+            "host": {"os": "Debian GNU/Linux 13", "cgroup": "v2"},
             "platforms": [
                 {"name": "runc", "ready": {"version": "1.1.15"}, "missing": null},
                 {"name": "lxc", "ready": null, "missing": "no lxc-start"},
             ],
         });
-        assert_eq!(machine(&doctor), "Debian GNU/Linux 13, Linux 6.12.1, cgroup v2");
+        assert_eq!(machine(&doctor), "Debian GNU/Linux 13, cgroup v2");
         assert_eq!(version(&doctor, "runc"), Ok("1.1.15".to_owned()));
         assert_eq!(version(&doctor, "lxc"), Err("\"no lxc-start\"".to_owned()));
         assert!(version(&doctor, "pod").is_err());

@@ -54,8 +54,8 @@ const COUNTS_SLACK: f64 = 0.1;
 /// CPU seconds that a slice's way into the box and out of it may use, and where the box has a kernel of its own: gVisor uses 1 ms.
 const WAY: f64 = 0.000_2;
 const WAY_BY_OWN_KERNEL: f64 = 0.002;
-/// What a way may take and use on a slow host, by the time in which tare reads its conditions: 0.3 ms here, 6 ms on an emulated
-/// one, where a way used 8 ms, and 12 ms beside a compiler, where it took 12 ms.
+/// What a way may take and use on a slow host, as a multiple of the time in which tare reads its conditions: 0.3 ms here, 6 ms on
+/// an emulated one, where a way used 8 ms, and 12 ms beside a compiler, where it took 12 ms.
 const WAY_IN_READINGS: f64 = 2.0;
 
 /// A request and its answer.

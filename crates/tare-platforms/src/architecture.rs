@@ -1,6 +1,8 @@
 //! The CPUs that agents are built for: this host's, or others that a VM emulates.
 
 use super::agent_file;
+use super::contract::Absent;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The instructions that a box runs.
@@ -67,15 +69,26 @@ impl Architecture {
         }
         let folder = self.kernels(state);
         let (folder, debian) = (folder.display(), self.debian());
+        // Later releases have their modules elsewhere.
         format!(
-            "put a kernel there, as root: mmdebstrap --variant=extract --architectures={debian} --include={package} bookworm {folder} && depmod -b {folder} \"$(ls {folder}/lib/modules)\""
+            "put a kernel there, as root: rm -rf '{folder}' && mmdebstrap --variant=extract --architectures={debian} --include={package} bookworm '{folder}' && depmod -b '{folder}' \"$(ls '{folder}/lib/modules')\""
         )
     }
 
-    /// Why there is no agent for it.
-    pub(crate) fn has_agent(self) -> Result<(), String> {
-        agent_file::path_for(self)
-            .map(drop)
-            .map_err(|_| format!("this tare carries no agent for {}", self.name()))
+    /// Whether there is an agent for it.
+    ///
+    /// # Errors
+    /// [`Absent`], with what to do about it.
+    pub(crate) fn probe_agent(self) -> Result<(), Absent> {
+        agent_file::path_for(self).map(drop).map_err(|e| {
+            let name = self.name();
+            match e.kind() {
+                io::ErrorKind::NotFound => Absent::new(
+                    format!("this tare carries no agent for {name}"),
+                    format!("build one that does: make build TARE_AGENTS={name}"),
+                ),
+                _ => Absent::new(e.to_string(), "free memory, or install tare again"),
+            }
+        })
     }
 }

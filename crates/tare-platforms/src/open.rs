@@ -183,7 +183,11 @@ mod tests {
                 .starts_with("option 'arch' is for boxes in which work runs")
         );
         assert!(refused("vm?arch=mips").ends_with(&format!("choose one of {here}, {other}")));
-        for path in [format!("vm?arch={other}&accel=tcg"), format!("vm?arch={here}")] {
+        for path in [
+            format!("vm?arch={other}&accel=tcg"),
+            format!("vm?arch={here}"),
+            format!("libvirt?arch={other}"),
+        ] {
             assert!(open(&path.parse().unwrap(), Path::new("/none")).is_ok(), "{path}");
         }
     }

@@ -77,7 +77,7 @@ const fn programs(set: ProbeSet) -> &'static [(&'static str, &'static str)] {
 }
 
 /// Whether this kernel has a tracepoint: some are those of x86 alone.
-fn is_here(tracepoint: &str) -> bool {
+pub(crate) fn is_here(tracepoint: &str) -> bool {
     const OF_X86: [&str; 4] = [
         "page_fault_user",
         "page_fault_kernel",

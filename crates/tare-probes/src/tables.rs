@@ -1,7 +1,7 @@
 //! The probes' tables, as evidence.
 
 use super::symbols::Symbols;
-use super::{CALLS, ProbeError, SAMPLES_PER_SECOND, no_table};
+use super::{CALLS, ProbeError, SAMPLES_PER_SECOND, is_here, no_table};
 use aya::Ebpf;
 use aya::maps::{Map, MapError, PerCpuArray, PerCpuHashMap, StackTraceMap};
 use std::collections::BTreeMap;
@@ -76,11 +76,12 @@ fn histogram(words: &[u64]) -> Histogram {
     }
 }
 
-/// Those that were looked for and did not occur are 0. Faults are told by tracepoints of x86.
+/// Those that were looked for and did not occur are 0. Faults are those of x86 alone.
 fn counts(words: &[u64; SEEN]) -> BTreeMap<Count, u64> {
     let counts = &words[HISTOGRAM * State::ALL.len()..];
-    let is_looked_for = |(count, _): &(Count, u64)| {
-        cfg!(target_arch = "x86_64") || !matches!(count, Count::Faults | Count::KernelFaults)
+    let is_looked_for = |(count, _): &(Count, u64)| match count {
+        Count::Faults | Count::KernelFaults => is_here("page_fault_user"),
+        _ => true,
     };
     let all = Count::ALL.into_iter().zip(counts.iter().copied());
     all.filter(is_looked_for).collect()

@@ -1,7 +1,7 @@
 //! The parts of a hostile command : each tries all that it can and prints
 //! what it could do, a line each. Nothing that succeeds harms more than its own box and its run.
 
-use rustix::fs::{CWD, FileType, Mode, makedev, mknodat};
+use rustix::fs::{CWD, FileType, FsWord, Mode, PROC_SUPER_MAGIC, fstatfs, makedev, mknodat};
 use rustix::mount::{MountFlags, mount, mount_remount};
 use rustix::process::{getegid, geteuid, getppid};
 use std::fmt::Display;
@@ -110,17 +110,18 @@ const TO_READ: [&str; 8] = [
 /// Devices of characters by their numbers: the memory, its ports and the kernel's log.
 const DEVICES: [(u32, u32); 3] = [(1, 1), (1, 4), (1, 11)];
 
-/// Whether this is what hides another file, from which nothing comes and to which nothing gets.
-fn is_null_device(file: &File) -> bool {
-    let null = makedev(1, 3);
-    file.metadata().is_ok_and(|found| found.rdev() == null)
+/// Whether a file is in /proc or /sys, rather than /dev/null or an empty file that an engine mounts over it.
+fn is_of_kernel(file: &File) -> bool {
+    const SYSFS_MAGIC: FsWord = 0x6265_6572;
+    let of_kernel = [PROC_SUPER_MAGIC, SYSFS_MAGIC];
+    fstatfs(file).map_or(true, |system| of_kernel.contains(&system.f_type))
 }
 
 /// Opens what would give the host's kernel away; `disk` is a block device of the host's.
 pub fn open_kernel(disk: &str) -> io::Result<()> {
     for file in TO_WRITE {
         let opened = File::options().write(true).open(file);
-        if opened.is_ok_and(|opened| !is_null_device(&opened)) {
+        if opened.is_ok_and(|opened| is_of_kernel(&opened)) {
             tell(format!("open {file} to write"))?;
         }
     }

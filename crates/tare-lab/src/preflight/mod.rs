@@ -14,7 +14,7 @@ use tare_host::host::Mount;
 use tare_host::net::Network;
 use tare_host::{build_id, host};
 use tare_image::Image;
-use tare_model::kernel::Kernel;
+use tare_model::kernel::{Isa, Kernel};
 use tare_model::platform::{PlatformPath, Provisioning};
 use tare_model::results::{Header, PlatformVersion, SCHEMA, UNTESTED_DRIVER};
 use tare_model::size::{Cpus, InstanceType, show_cpus, show_memory};
@@ -327,9 +327,14 @@ impl Platforms {
     /// what runs outside, or in another, cannot talk to one another.
     pub(crate) fn barrier(&self, path: &PlatformPath, workload: &Workload) -> Option<&'static str> {
         let (platform, _) = self.open.get(path)?;
-        let is_command = |role: &Role| matches!(role.run, workload::Run::Command(_));
-        if platform.architecture().is_foreign() && workload.boxed().any(is_command) {
-            return Some(OTHER_CPUS);
+        if platform.architecture().is_foreign() {
+            let is_command = |role: &Role| matches!(role.run, workload::Run::Command(_));
+            if workload.boxed().any(is_command) {
+                return Some(OTHER_CPUS);
+            }
+            if workload.kernel().is_some_and(|spec| spec.isa != Isa::Baseline) {
+                return Some(OTHER_ISA);
+            }
         }
         let network = platform.network();
         let crosses = workload.outside().next().is_some();
@@ -470,8 +475,10 @@ impl Platforms {
     }
 }
 
-/// Why boxes of another architecture run no commands.
+/// Why boxes of another architecture do not run a workload.
 const OTHER_CPUS: &str = "its program is for this host's CPUs; choose a built-in kernel ('tare workloads'), or omit the option arch";
+const OTHER_ISA: &str =
+    "its CPUs have no such level of instructions; choose --isa baseline, or omit the option arch";
 /// Why a user's boxes cannot talk to the host or to one another.
 const INWARD_ONLY: &str = "an ordinary user's boxes reach neither the host nor one another by pasta or slirp4netns; choose network=host, or a workload with one server, in the box";
 

@@ -2,8 +2,6 @@
 //! box has.
 
 use super::{Broken, expect};
-use crate::agent_file;
-use crate::architecture::Architecture;
 use crate::contract::{ANSWER_DEADLINE, RunningBox};
 use crate::link::unexpected;
 use std::time::Duration;
@@ -78,18 +76,12 @@ pub(super) fn act(made: &mut dyn RunningBox, words: &[&str]) -> Result<Ended, Br
     run(made, acting(words))
 }
 
-/// Whether an agent is of this build.
-fn is_ours(build: &str) -> bool {
-    Architecture::ALL
-        .iter()
-        .any(|architecture| build == agent_file::build_id_for(*architecture))
-}
-
 /// Greets the agent: its process id in the box.
 pub(super) fn greet(made: &mut dyn RunningBox) -> Result<u32, Broken> {
+    let build_id = made.link().build_id().unwrap_or_default();
     let request = Request::Hello {
         protocol: tare_model::protocol::VERSION,
-        build: agent_file::build_id().to_owned(),
+        build: build_id.to_owned(),
         control_cpu: None,
     };
     match made.link().request(&request, ANSWER_DEADLINE)?.reply {
@@ -97,7 +89,7 @@ pub(super) fn greet(made: &mut dyn RunningBox) -> Result<u32, Broken> {
             protocol: tare_model::protocol::VERSION,
             build,
             pid,
-        } if is_ours(&build) => Ok(pid),
+        } if build == build_id => Ok(pid),
         other => Err(unexpected("hello", &other).into()),
     }
 }

@@ -58,7 +58,7 @@ impl BoxSpec {
     #[must_use]
     pub fn on(mut self, architecture: Architecture) -> Self {
         self.architecture = architecture;
-        // A platform without that agent is told missing before it is asked for a box.
+        // A platform without that agent is missing, and makes no box.
         if let Some(agent) = architecture
             .is_foreign()
             .then(|| agent_file::path_for(architecture))

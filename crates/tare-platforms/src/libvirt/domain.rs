@@ -79,7 +79,7 @@ pub(super) fn describe(
     )
 }
 
-/// Without firmware, a machine of arm64 has no ACPI. The second controller of interrupts has an end at 8 CPUs.
+/// Without firmware, a machine of arm64 has no ACPI. GICv2, the usual one there, supports at most 8 CPUs.
 fn features(machine: Machine, accelerator: Accelerator) -> &'static str {
     match (machine.architecture(), accelerator) {
         (Architecture::X86, _) => "<acpi/>",
@@ -134,6 +134,14 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn a_machine_of_arm64_has_an_interrupt_controller_for_many_cpus() {
+        let of = |machine, accelerator| super::features(machine, accelerator);
+        assert_eq!(of(Machine::Q35, Accelerator::Tcg), "<acpi/>");
+        assert_eq!(of(Machine::Virt, Accelerator::Tcg), "<gic version='3'/>");
+        assert_eq!(of(Machine::Virt, Accelerator::Kvm), "<gic version='host'/>");
+    }
+
     use super::super::super::contract::storage::{Cache, Disk, Format};
     use super::*;
     use tare_host::cgroup::Weight;

@@ -48,7 +48,7 @@ impl Libvirt {
     fn boot(&self, spec: &BoxSpec, parts: &Parts) -> Result<LibvirtBox, BoxError> {
         let requested = Instant::now();
         let directory = BoxDirectory::make(spec)?;
-        // Not before: a domain of that name would be another box's.
+        // Only once the folder is ours: until then a domain of this name belongs to another box.
         self.start(spec, parts, directory, requested).inspect_err(|_| {
             let _ = end(&spec.name);
         })

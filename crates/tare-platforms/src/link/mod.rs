@@ -158,6 +158,8 @@ enum State {
 pub struct Link {
     stream: Box<dyn Stream>,
     state: State,
+    /// The build ID of the agent, once it was greeted.
+    build_id: Option<&'static str>,
     decoder: Decoder,
     outgoing: Vec<u8>,
     incoming: Vec<u8>,
@@ -201,6 +203,7 @@ impl Link {
         Self {
             stream: Box::new(stream),
             state: State::Usable,
+            build_id: None,
             decoder: Decoder::default(),
             outgoing: Vec::with_capacity(4096),
             incoming: Vec::with_capacity(64 << 10),
@@ -233,7 +236,10 @@ impl Link {
                 protocol: VERSION,
                 build,
                 ..
-            } if build == build_id => Ok(()),
+            } if build == build_id => {
+                self.build_id = Some(build_id);
+                Ok(())
+            }
             Reply::Hello { protocol, build, .. } => Err(LinkError::Mismatch {
                 theirs: build,
                 protocol,
@@ -241,6 +247,11 @@ impl Link {
             }),
             other => Err(unexpected("hello", &other)),
         }
+    }
+
+    /// The build ID with which the agent answered when it was greeted.
+    pub fn build_id(&self) -> Option<&'static str> {
+        self.build_id
     }
 
     /// Speaks to the agent without whoever relays the stream from now on, where the agent's

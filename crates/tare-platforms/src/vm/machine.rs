@@ -36,7 +36,7 @@ impl Accelerator {
         match (self, architecture) {
             (Self::Kvm, _) => "host",
             (Self::Tcg, Architecture::X86) => "max",
-            // Emulated as the architecture defines them, signed pointers take half of the time.
+            // Emulated as it is defined, pointer authentication takes half of the time.
             (Self::Tcg, Architecture::Arm) => "max,pauth-impdef=on",
         }
     }
@@ -52,7 +52,7 @@ pub(in super::super) enum Machine {
     Microvm,
     Q35,
     Pc,
-    /// That of arm64, which is no real one either.
+    /// arm64's virtual board.
     Virt,
 }
 
@@ -78,7 +78,7 @@ impl Machine {
     /// QEMU's option.
     pub(super) fn argument(self) -> &'static str {
         match self {
-            // Its second controller of interrupts has an end at 8 CPUs.
+            // GICv2, the usual one, supports at most 8 CPUs.
             Self::Virt => "virt,gic-version=max",
             _ => self.name(),
         }

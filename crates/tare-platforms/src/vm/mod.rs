@@ -95,7 +95,8 @@ impl Vm {
         let is_such = |machine: &&Machine| machine.architecture() == architecture;
         let machines: Vec<Machine> = machines.iter().filter(is_such).copied().collect();
         let machine = options.choose("machine", &machines, Machine::name)?;
-        let machine = machine.unwrap_or(machines[0]);
+        let machine = machine.or_else(|| machines.first().copied());
+        let machine = machine.ok_or_else(|| format!("it makes no machines of {}", architecture.name()))?;
         let wanted = options.choose("accel", &Accelerator::ALL, Accelerator::name)?;
         if architecture.is_foreign() && wanted == Some(Accelerator::Kvm) {
             return Err(format!(
@@ -227,12 +228,7 @@ impl Vm {
     /// What must be here for a guest of its architecture.
     fn probe_guest(&self) -> Result<Guest, Absent> {
         let architecture = self.architecture();
-        architecture.has_agent().map_err(|why| {
-            Absent::new(
-                why,
-                "take a tare from a release, or build one: make build TARE_AGENTS=aarch64",
-            )
-        })?;
+        architecture.probe_agent()?;
         let advice = architecture.kernel_advice(&self.cache);
         self.guest(&self.modules(false, false))
             .map_err(|e| Absent::new(e.to_string(), advice))

@@ -37,7 +37,7 @@ fn a_cold_trial_reads_from_storage_what_a_warm_one_finds_in_memory() {
 
 #[test]
 #[ignore = "slow: make test-all"]
-fn so_does_one_in_a_machine() {
+fn a_cold_trial_in_a_machine_reads_from_the_hosts_storage() {
     reads_when_cold(&["vm?accel=tcg&storage=raw"]);
 }
 

@@ -25,7 +25,7 @@ const MACHINES: [&str; 4] = ["vm?accel=tcg", "uml", "libvirt?accel=tcg", "ssh:ta
 /// a container, a machine.
 const FEW: [&str; 3] = ["native", "docker", "vm?accel=tcg"];
 
-/// Three that check.rs leaves out.
+/// Three that check.rs leaves out, or has for `make test-all` only.
 const UNCHECKED: [&str; 3] = ["docker?runtime=runsc", "libvirt?accel=tcg", "ssh:tare-test"];
 
 /// Boxes in boxes: a container's rights to hold others, and cgroups of version 2 by the drivers
