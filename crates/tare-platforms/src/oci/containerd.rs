@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use tare_host::{cgroup, program};
+use tare_host::{cgroup, footprint, program, remove};
 
 /// Its program, which comes with the engine.
 const CTR: &str = "ctr";
@@ -25,6 +25,8 @@ const PIPES: &str = "fifo";
 const DEADLINE: Duration = Duration::from_secs(10);
 /// Time for the engine to see that a container whose processes were killed has ended.
 const END: Duration = Duration::from_secs(10);
+/// Time for a shim to end by itself once its container is removed.
+const SHIM: Duration = Duration::from_secs(2);
 
 fn address() -> String {
     let named = std::env::var(ADDRESS).ok().filter(|address| !address.is_empty());
@@ -158,8 +160,25 @@ pub(super) fn sweep(run: &str, folder: &Path) -> Result<Vec<String>, BoxError> {
         if remove(name)? {
             removed.push(format!("containerd's container {name}"));
         }
+        end_shim(name)?;
     }
     Ok(removed)
+}
+
+/// Ends the shim of a container that the engine forgot: containerd 1.6 was seen to leave one, with its bundle.
+fn end_shim(name: &str) -> Result<(), BoxError> {
+    let deadline = Instant::now() + SHIM;
+    while !footprint::container(name).is_empty() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    for shim in footprint::container(name) {
+        let bundle = fs::read_link(shim.join("cwd")).unwrap_or_default();
+        footprint::kill(&shim);
+        if bundle.file_name().is_some_and(|folder| folder == name) {
+            remove::folder(&bundle).map_err(BoxError::host(format!("remove {}", bundle.display())))?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

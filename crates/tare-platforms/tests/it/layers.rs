@@ -20,7 +20,7 @@ const ABOVE_DRIVERS: [&str; 12] = [
 ];
 
 /// What the contract itself names of the crate.
-const BELOW_CONTRACT: [&str; 2] = ["agent_file", "link"];
+const BELOW_CONTRACT: [&str; 3] = ["agent_file", "architecture", "link"];
 
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
