@@ -55,6 +55,9 @@ const TOO_MUCH: [&str; 6] = [
 /// than the box is left: this is its own device.
 const NOTHING: &str = "/dev/null";
 
+/// By which root in a box could restart the host: nspawn 252 leaves it writable under systemd.
+const SYSRQ: &str = "/proc/sysrq-trigger";
+
 /// What is taken out of nspawn's filter of system calls. It leaves the host's mounts in the namespace
 /// of the box, out of reach but known to the kernel, which therefore lets root of a user namespace
 /// mount a /proc in which all of the host's can be written.
@@ -147,7 +150,8 @@ impl Platform for Nspawn {
         }
         command.args(spec.held_image().map(|image| bound(image.rootfs(), HELD_IMAGE)));
         // nspawn hides some of them, but only where systemd is the host's first process.
-        let hidden = HIDDEN.iter().filter(|file| Path::new(file).exists());
+        let hidden = HIDDEN.iter().chain(&[SYSRQ]);
+        let hidden = hidden.filter(|file| Path::new(file).exists());
         command.args(hidden.map(|file| bound(Path::new(NOTHING), file)));
         apply(&self.0.security, spec.holds_boxes, &mut command);
         work.iter().for_each(|work| add_work(&mut command, work));
