@@ -1,5 +1,6 @@
 //! Standard output for results, standard error for talk.
 
+use indicatif::ProgressStyle;
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -127,6 +128,16 @@ pub fn ascii() -> bool {
     let names = ["LC_ALL", "LC_CTYPE", "LANG"];
     let set = names.into_iter().filter_map(std::env::var_os);
     is_ascii(set.into_iter().find(|locale| !locale.is_empty()).as_deref())
+}
+
+/// The style of a progress bar, in what the terminal can show.
+pub fn bar_style(template: &str) -> ProgressStyle {
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    if ascii() {
+        style.progress_chars("#-")
+    } else {
+        style
+    }
 }
 
 fn is_ascii(locale: Option<&OsStr>) -> bool {

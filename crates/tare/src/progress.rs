@@ -3,9 +3,9 @@
 
 mod costs;
 
-use crate::out::{one_line, say};
+use crate::out::{self, one_line, say};
 use costs::Costs;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -47,8 +47,9 @@ impl Progress {
     pub fn new(total: u32, seconds: f64) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(u64::from(total));
-            let style = ProgressStyle::with_template("{bar:24} {pos}/{len} trials  {elapsed}  {msg}{prefix}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_style(out::bar_style(
+                "{bar:24} {pos}/{len} trials  {elapsed}  {msg}{prefix}",
+            ));
             bar.enable_steady_tick(TICK);
             bar
         });

@@ -1,6 +1,7 @@
 //! How far a self-test is, and how long it will go on.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::out;
+use indicatif::ProgressBar;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 use tare_model::size::show_seconds;
@@ -22,8 +23,7 @@ impl Eta {
     pub fn new() -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(STEPS);
-            let style = ProgressStyle::with_template("{bar:24} {percent} %  {elapsed}  {msg}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+            bar.set_style(out::bar_style("{bar:24} {percent} %  {elapsed}  {msg}"));
             bar
         });
         Self {
