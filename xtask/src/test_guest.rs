@@ -126,20 +126,25 @@ impl Machine {
                 _ => "/usr/local/bin".to_owned(),
             },
         };
-        if name == HERE {
-            return Ok(machine);
+        if name != HERE {
+            machine.boot(tare)?;
         }
+        Ok(machine)
+    }
+
+    fn boot(&self, tare: &Path) -> Result<()> {
+        let name = &self.name;
         // Its progress is shown, not amid the table: making a disk takes minutes.
-        let up = machine.guest(&["up"]).stdout(io::stderr()).status()?;
+        let up = self.guest(&["up"]).stdout(io::stderr()).status()?;
         anyhow::ensure!(up.success(), "{name} does not boot: {up}");
         for (file, place) in [
             (tare, "/usr/local/bin/tare"),
             (Path::new("scripts/in-guest"), "/usr/local/bin/in-guest"),
         ] {
             let file = file.to_str().context("a path is not text")?;
-            stdout_of(&mut machine.guest(&["put", file, place]))?;
+            stdout_of(&mut self.guest(&["put", file, place]))?;
         }
-        Ok(machine)
+        Ok(())
     }
 
     fn guest(&self, words: &[&str]) -> Command {
@@ -223,8 +228,19 @@ impl Machine {
         Ok(row)
     }
 
-    /// The error of a step. A step that hangs is killed there.
+    /// The error of a step. An emulated kernel may crash by a fault of QEMU's: then the step is run in a new machine, once.
     fn step(&self, user: &str, step: &str, platform: &str, boxes: Option<u32>) -> Result<Option<String>> {
+        let end = self.try_step(user, step, platform, boxes)?;
+        if end.is_none() || self.shell("root", "true").status()?.success() {
+            return Ok(end);
+        }
+        writeln!(io::stderr().lock(), "{} crashed; booting it again", self.name)?;
+        self.boot(&tare_bin()?)?;
+        self.try_step(user, step, platform, boxes)
+    }
+
+    /// The error of a step. A step that hangs is killed there.
+    fn try_step(&self, user: &str, step: &str, platform: &str, boxes: Option<u32>) -> Result<Option<String>> {
         let boxes = boxes.map_or(String::new(), |boxes| format!("TARE_BOXES={boxes} "));
         let line = format!("{boxes}timeout -k 60 1800 in-guest {step} '{platform}'");
         let output = self.shell(user, &line).output()?;

@@ -221,13 +221,28 @@ pub(super) fn reachable(address: &Address) -> Result<(), Absent> {
         .map_err(|e| match e.kind() {
             io::ErrorKind::PermissionDenied => Absent::new(
                 format!("no permission for the engine's socket {path}"),
-                "run tare as root, or join the group docker and log in again: sudo usermod -aG docker $USER",
+                own_engine().unwrap_or_else(|| {
+                    "run tare as root, or join the group docker and log in again: sudo usermod -aG docker $USER"
+                        .to_owned()
+                }),
             ),
             io::ErrorKind::ConnectionRefused => {
                 Absent::new(format!("the Docker engine does not answer on {path}"), START)
             }
             _ => Absent::new(format!("no Docker engine: {path}: {e}"), without_socket(address)),
         })
+}
+
+/// How to take the engine that a user runs without root, where there is one.
+fn own_engine() -> Option<String> {
+    let socket = Path::new(&std::env::var_os("XDG_RUNTIME_DIR")?).join("docker.sock");
+    let has_one = std::os::unix::net::UnixStream::connect(&socket).is_ok();
+    has_one.then(|| {
+        format!(
+            "use your own engine: export DOCKER_HOST=unix://{}",
+            socket.display()
+        )
+    })
 }
 
 /// How a stopped engine is started.
