@@ -99,7 +99,7 @@ fn that_can_run(tare: &Path) -> Result<Vec<String>> {
 }
 
 /// The platforms that are ready by what `tare doctor --json` told.
-pub(super) fn ready(told: &str) -> Result<Vec<String>> {
+fn ready(told: &str) -> Result<Vec<String>> {
     let told: serde_json::Value = serde_json::from_str(told)?;
     let platforms = told["platforms"]
         .as_array()
