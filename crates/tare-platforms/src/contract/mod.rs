@@ -15,7 +15,7 @@ pub use security::{Capabilities, Seccomp, Security};
 pub use spec::BoxSpec;
 pub use storage::Storage;
 
-use super::architecture::Architecture;
+use crate::architecture::Architecture;
 use crate::link::{Link, LinkError};
 use schemars::JsonSchema;
 use serde::Serialize;
