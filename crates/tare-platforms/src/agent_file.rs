@@ -1,6 +1,6 @@
 //! The file of the agent, which goes into every box.
 
-use super::architecture::Architecture;
+use super::architecture::{Architecture, PerArchitecture};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -73,9 +73,8 @@ pub fn build_id() -> &'static str {
 
 /// The same of that for an architecture.
 pub fn build_id_for(architecture: Architecture) -> &'static str {
-    static IDS: [OnceLock<String>; Architecture::ALL.len()] =
-        [const { OnceLock::new() }; Architecture::ALL.len()];
+    static IDS: PerArchitecture<String> = PerArchitecture::empty();
     let of_file =
         || path_for(architecture).map_or_else(|_| "unknown".to_owned(), |file| build_id::of_file(&file));
-    IDS[architecture as usize].get_or_init(of_file)
+    IDS.of(architecture).get_or_init(of_file)
 }

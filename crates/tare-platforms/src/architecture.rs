@@ -4,6 +4,7 @@ use super::agent_file;
 use super::contract::Absent;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The instructions that a box runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -12,6 +13,22 @@ pub enum Architecture {
     X86,
     /// `aarch64`, `arm64` to Debian.
     Arm,
+}
+
+/// A value for each architecture, made when it is first asked for.
+pub struct PerArchitecture<T>([OnceLock<T>; Architecture::ALL.len()]);
+
+impl<T> PerArchitecture<T> {
+    /// Without any.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self([const { OnceLock::new() }; Architecture::ALL.len()])
+    }
+
+    /// The place of an architecture's.
+    pub const fn of(&self, architecture: Architecture) -> &OnceLock<T> {
+        &self.0[architecture as usize]
+    }
 }
 
 impl Architecture {

@@ -54,7 +54,7 @@ mod uml;
 mod vm;
 mod vmware;
 
-pub use architecture::Architecture;
+pub use architecture::{Architecture, PerArchitecture};
 pub use contract::{
     ANSWER_DEADLINE, Absent, BoxError, BoxImage, BoxSpec, Capabilities, Cleaned, HELLO_DEADLINE, InnerNeeds,
     Layer, MemoryView, OnLayer, Platform, QuotaView, RunningBox, Seccomp, Security, Storage, Support,

@@ -8,9 +8,8 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::OnceLock;
 use tare_model::kernel::{KernelReport, KernelSpec};
-use tare_platforms::Architecture;
+use tare_platforms::{Architecture, PerArchitecture};
 
 /// An agent as it was built.
 struct Carried {
@@ -29,13 +28,12 @@ static CARRIED: &[Carried] = &include!(concat!(env!("OUT_DIR"), "/agents.rs"));
 /// # Errors
 /// If there is none, the bytes are not those that were built, or there is no memory for them.
 pub fn file(architecture: Architecture) -> io::Result<PathBuf> {
-    static FILES: [OnceLock<File>; Architecture::ALL.len()] =
-        [const { OnceLock::new() }; Architecture::ALL.len()];
+    static FILES: PerArchitecture<File> = PerArchitecture::empty();
     let carried = CARRIED
         .iter()
         .find(|agent| agent.architecture == architecture.name());
     let carried = carried.ok_or(io::ErrorKind::NotFound)?;
-    let file = &FILES[architecture as usize];
+    let file = FILES.of(architecture);
     if file.get().is_none() {
         let _ = file.set(make(carried.bytes, carried.sha256)?);
     }

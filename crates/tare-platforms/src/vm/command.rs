@@ -1,7 +1,7 @@
 //! QEMU's command line and that of the guest's kernel.
 
 use super::super::agent_start::{AgentLink, AgentStart, QUIET};
-use super::super::architecture::Architecture;
+use super::super::architecture::{Architecture, PerArchitecture};
 use super::super::contract::{BoxError, BoxSpec, Storage};
 use super::super::disk::{self, Drive};
 use super::machine::{Accelerator, Machine};
@@ -9,7 +9,6 @@ use super::{PORT, Parts, Vm, qemu};
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::Command;
-use std::sync::OnceLock;
 use std::time::Duration;
 use tare_host::places::{DISK, SECOND_DISK};
 use tare_host::{carry, program};
@@ -23,10 +22,9 @@ const SANDBOX: &str = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resour
 
 /// Whether this QEMU was built with it; asked once.
 fn has_sandbox(architecture: Architecture) -> bool {
-    static KNOWN: [OnceLock<bool>; Architecture::ALL.len()] =
-        [const { OnceLock::new() }; Architecture::ALL.len()];
+    static KNOWN: PerArchitecture<bool> = PerArchitecture::empty();
     // Options are read in their order, and the version ends the program.
-    *KNOWN[architecture as usize].get_or_init(|| {
+    *KNOWN.of(architecture).get_or_init(|| {
         let mut command = Command::new(qemu(architecture));
         command
             .env("PATH", carry::PATH)
