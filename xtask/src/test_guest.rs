@@ -140,6 +140,7 @@ impl Machine {
         for (file, place) in [
             (tare, "/usr/local/bin/tare"),
             (Path::new("scripts/in-guest"), "/usr/local/bin/in-guest"),
+            (Path::new("scripts/left-of"), "/usr/local/bin/left-of"),
         ] {
             let file = file.to_str().context("a path is not text")?;
             stdout_of(&mut self.guest(&["put", file, place]))?;
