@@ -42,7 +42,14 @@ pub(super) fn cgroups_usable() -> Result<Layout, Absent> {
             "run tare as root, for example with sudo",
         ));
     }
-    Layout::detect().map_err(|e| Absent::new(e.to_string(), "see 'tare doctor'"))
+    let layout = Layout::detect().map_err(|e| Absent::new(e.to_string(), "see 'tare doctor'"))?;
+    if cgroup::is_read_only(&layout) {
+        return Err(Absent::new(
+            "cgroups are read-only here, as in a container without privileges",
+            "run tare on the host, or start this container with --privileged --cgroupns=host",
+        ));
+    }
+    Ok(layout)
 }
 
 /// What platforms need that ask for nothing but limits: root, or a cgroup of

@@ -5,6 +5,7 @@
 
 use super::{Cgroup, CgroupError, Layout, UNIFIED, processes_in, v2};
 use rustix::fs::{Access, access, getxattr};
+use rustix::io::Errno;
 use std::sync::OnceLock;
 
 /// The cgroup that this process was in when it was told to stay below it.
@@ -93,6 +94,14 @@ fn is_writable_top(layout: &Layout) -> bool {
         Layout::V2(_) => !folder.join("cgroup.type").exists(),
     };
     is_top && access(&folder, Access::WRITE_OK).is_ok()
+}
+
+/// Whether a hierarchy is read-only, as a container without privileges sees it.
+pub fn is_read_only(layout: &Layout) -> bool {
+    let folders = Cgroup::top(layout).folders;
+    folders
+        .values()
+        .any(|folder| access(folder, Access::WRITE_OK) == Err(Errno::ROFS))
 }
 
 /// The cgroup below which this process makes its own.

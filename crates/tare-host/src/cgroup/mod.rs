@@ -11,7 +11,7 @@ mod tree;
 mod v1;
 mod v2;
 
-pub use base::{has_cpu_sets, lacks_own, stay_below_own, supports_weight};
+pub use base::{has_cpu_sets, is_read_only, lacks_own, stay_below_own, supports_weight};
 pub use in_force::InForce;
 pub use memory::{MemoryEvents, MemoryFolder};
 

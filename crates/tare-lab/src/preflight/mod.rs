@@ -106,8 +106,6 @@ pub struct Platforms {
 const WEIGHT: &str = "cpu-weight";
 /// The detail of platforms for the limits that all their boxes share.
 const LIMITS: &str = "shared-limits";
-/// Why boxes cannot be pinned, and what to do.
-const NO_CPU_SETS: &str = "this user has no cpuset controller: have systemd delegate it (docs/platforms.md, Ordinary users), or use --provisioning vanilla";
 
 impl Platforms {
     /// Opens the platforms and checks that each can make boxes here.
@@ -320,7 +318,7 @@ impl Platforms {
 
     /// Why boxes of this platform cannot be pinned.
     pub(crate) fn unpinned(&self, path: &PlatformPath) -> Option<&'static str> {
-        (self.is_in_own_cgroup(path) && !self.has_cpu_sets).then_some(NO_CPU_SETS)
+        self.open.get(path)?.0.supports_pinning().err()
     }
 
     /// Why boxes of this platform cannot run a workload: its programs are for other CPUs, or what runs in one box of it and
@@ -441,15 +439,11 @@ impl Platforms {
         if !study.box_kinds().iter().any(is_pinned) {
             return None;
         }
-        let without = study
-            .platforms
-            .iter()
-            .filter(|path| self.unpinned(path).is_some());
-        let platforms: Vec<PlatformPath> = without.cloned().collect();
-        (!platforms.is_empty()).then(|| Unpinned {
-            platforms,
-            why: NO_CPU_SETS.to_owned(),
-        })
+        let without = |path: &PlatformPath| Some((path.clone(), self.unpinned(path)?));
+        let (platforms, reasons): (Vec<PlatformPath>, Vec<&str>) =
+            study.platforms.iter().filter_map(without).unzip();
+        let why = (*reasons.first()?).to_owned();
+        Some(Unpinned { platforms, why })
     }
 
     /// The platforms whose boxes cannot run a workload, by the reason.
@@ -536,8 +530,12 @@ mod tests {
     use tare_platforms::{BoxError, BoxSpec, RunningBox, Support};
     use tare_study::design::ProtocolOptions;
 
-    /// A platform that makes no boxes, and why they could have no weight.
-    struct Weighing(Option<&'static str>);
+    /// A platform that makes no boxes, and why they could have no weight, or no CPUs of their own.
+    #[derive(Default)]
+    struct Weighing {
+        weight: Option<&'static str>,
+        pinning: Option<&'static str>,
+    }
 
     impl Platform for Weighing {
         fn probe(&mut self) -> Result<PlatformVersion, Absent> {
@@ -549,25 +547,47 @@ mod tests {
         }
 
         fn supports_weight(&self) -> Support {
-            self.0.map_or(Ok(()), Err)
+            self.weight.map_or(Ok(()), Err)
+        }
+
+        fn supports_pinning(&self) -> Support {
+            self.pinning.map_or(Ok(()), Err)
         }
     }
 
     fn weighed(platforms: &[(&str, Option<&'static str>)]) -> Platforms {
         let open = platforms.iter().map(|(path, why)| {
-            let platform: Box<dyn Platform> = Box::new(Weighing(*why));
-            (path.parse().unwrap(), (platform, PlatformVersion::default()))
+            opened(
+                path,
+                Weighing {
+                    weight: *why,
+                    ..Weighing::default()
+                },
+            )
         });
         Platforms::weighed(open.collect())
+    }
+
+    fn opened(path: &str, platform: Weighing) -> (PlatformPath, (Box<dyn Platform>, PlatformVersion)) {
+        (
+            path.parse().unwrap(),
+            (Box::new(platform), PlatformVersion::default()),
+        )
     }
 
     #[test]
     fn without_sets_of_cpus_vanilla_boxes_alone_are_made() {
         let mut study = testing::study(&["native", "podman"], &["syscall"], ProtocolOptions::default());
-        let platforms = Platforms {
-            has_cpu_sets: false,
-            ..weighed(&[("native", None), ("podman", None)])
+        let unpinned = |path| {
+            opened(
+                path,
+                Weighing {
+                    pinning: Some("no cpuset controller"),
+                    ..Weighing::default()
+                },
+            )
         };
+        let platforms = Platforms::weighed(["native", "podman"].map(unpinned).into());
         assert_eq!(platforms.foresee(&study).unpinned, None);
         study.provisioning = vec![Provisioning::Pinned, Provisioning::Vanilla];
         let foreseen = platforms.foresee(&study);

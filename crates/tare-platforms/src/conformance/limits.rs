@@ -8,7 +8,6 @@ use rustix::thread::{CpuSet, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tare_host::cgroup;
 use tare_model::platform::Provisioning;
 use tare_model::size::{Cpus, InstanceType, show_memory};
 use tare_model::study::BoxKind;
@@ -31,8 +30,8 @@ pub(super) fn quota(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
 }
 
 pub(super) fn pinned(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
-    if !cgroup::has_cpu_sets() {
-        return Ok(Kept::NotHere("this user is handed no sets of CPUs".to_owned()));
+    if let Err(why) = site.platform()?.supports_pinning() {
+        return Ok(Kept::NotHere(why.to_owned()));
     }
     let spec = site.spec(Provisioning::Pinned);
     proven(site, &spec)

@@ -110,6 +110,9 @@ pub struct Cleaned {
     pub left: Vec<String>,
 }
 
+/// Why boxes cannot have CPUs of their own, and what to do.
+pub(crate) const NO_CPU_SETS: &str = "this user has no cpuset controller: have systemd delegate it (docs/platforms.md, Ordinary users), or use --provisioning vanilla";
+
 /// A way to run the agent.
 ///
 /// Call order: [`probe`](Platform::probe) at any time, without side effects on
@@ -185,6 +188,14 @@ pub trait Platform {
     /// host. Known once it was probed.
     fn supports_weight(&self) -> Support {
         cgroup::supports_weight()
+    }
+
+    /// Whether its boxes can have CPUs of their own. Known once it was probed.
+    fn supports_pinning(&self) -> Support {
+        if self.is_in_own_cgroup() && !cgroup::has_cpu_sets() {
+            return Err(NO_CPU_SETS);
+        }
+        Ok(())
     }
 
     /// Whether its boxes are always in cgroups of this process, and share the limits on these.

@@ -1,7 +1,7 @@
 //! What an engine is able to do, before a container is asked of it.
 
 use super::super::apart::Apart;
-use super::super::contract::{Absent, Storage, Support};
+use super::super::contract::{Absent, NO_CPU_SETS, Storage, Support};
 use super::engine::Engine;
 use bollard::models::{SystemInfo, SystemInfoCgroupDriverEnum};
 use bollard::query_parameters as query;
@@ -89,6 +89,14 @@ pub(super) fn supports_weight(engine: &Engine, info: &SystemInfo) -> Support {
     let same = is_here && own.is_some() && cgroup_namespace(&engine.socket) == own;
     if !same {
         return Err("its engine sees other cgroups than tare does");
+    }
+    Ok(())
+}
+
+/// A rootless engine has the controllers that systemd delegates to its user.
+pub(super) fn supports_pinning(info: &SystemInfo) -> Support {
+    if info.cpu_set == Some(false) {
+        return Err(NO_CPU_SETS);
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ use super::options::Options;
 use super::probe::installed;
 use super::security::Offer;
 use super::storage::Work;
-use able::{allows, has_bridge, knows, supports_weight};
+use able::{allows, has_bridge, knows, supports_pinning, supports_weight};
 use address::{Address, address};
 use body::{add_work, around, body, hold};
 use bollard::query_parameters as query;
@@ -65,6 +65,7 @@ pub(super) struct Docker {
     is_within: bool,
     /// Why its containers cannot stand in a cgroup of tare's.
     weight: Support,
+    pinning: Support,
     engine: Option<Rc<Engine>>,
 }
 
@@ -105,6 +106,7 @@ impl Docker {
             apart,
             is_within: false,
             weight: Err(UNPROBED),
+            pinning: Ok(()),
             engine: None,
         }
     }
@@ -159,6 +161,7 @@ impl Platform for Docker {
             has_bridge(&engine)?;
         }
         self.weight = supports_weight(&engine, &info);
+        self.pinning = supports_pinning(&info);
         let details = [
             ("storage", info.driver),
             ("runtime", self.runtime.clone().or(info.default_runtime)),
@@ -260,6 +263,10 @@ impl Platform for Docker {
     fn supports_weight(&self) -> Support {
         self.weight?;
         cgroup::supports_weight()
+    }
+
+    fn supports_pinning(&self) -> Support {
+        self.pinning
     }
 
     fn is_in_own_cgroup(&self) -> bool {

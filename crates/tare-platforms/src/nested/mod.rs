@@ -273,6 +273,10 @@ impl Platform for Nested {
         self.outer.supports_weight()
     }
 
+    fn supports_pinning(&self) -> Support {
+        self.outer.supports_pinning()
+    }
+
     fn is_in_own_cgroup(&self) -> bool {
         self.outer.is_in_own_cgroup()
     }
