@@ -9,7 +9,7 @@
 
 use crate::student::two_sided;
 use crate::{Interval, PairedInference, count, finite, t_quantile};
-use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
+use statrs::distribution::{ChiSquared, ContinuousCDF, Normal, StudentsT};
 
 /// Fewer hosts than this say nothing of hosts that were not measured.
 pub const FEWEST_HOSTS: usize = 3;
@@ -75,7 +75,7 @@ pub fn across_hosts(hosts: &[HostEstimate], level: f64) -> Option<AcrossHosts> {
     let error = fit.error2(hosts, between2)?.sqrt();
     let half = t_quantile(f64::midpoint(1.0, level), n - 1)? * error;
     let interval = Interval::around(fit.mean, half)?;
-    let next = next_host(hosts, error, level)?;
+    let next = next_host(hosts, level)?;
     Some(AcrossHosts {
         hosts: n,
         mean: fit.mean,
@@ -89,27 +89,77 @@ pub fn across_hosts(hosts: &[HostEstimate], level: f64) -> Option<AcrossHosts> {
     })
 }
 
-/// Variances between hosts that are weighed for the next one.
-const NODES: u32 = 50;
+/// For each host, with the number of values behind its estimate, p that it is one like the others: where the next
+/// host lies by what these say, at its own error, of which Student's t accounts. `None` of a host that fewer than
+/// [`FEWEST_HOSTS`] others stand beside.
+pub fn p_alike(hosts: &[(HostEstimate, usize)]) -> Vec<Option<f64>> {
+    let of = |(i, (host, n)): (usize, &(HostEstimate, usize))| {
+        let others = hosts.iter().enumerate().filter(|(other, _)| *other != i);
+        let others: Vec<HostEstimate> = others.map(|(_, (estimate, _))| *estimate).collect();
+        if others.len() < FEWEST_HOSTS {
+            return None;
+        }
+        let own2 = host.error.powi(2);
+        let below = |node: &Node| {
+            let spread2 = node.spread2 + own2;
+            let t = (host.mean - node.mean) / spread2.sqrt();
+            // By Satterthwaite: the rest of the spread has a distribution of its own, which the nodes stand for.
+            let freedom = f64::from(u32::try_from(n.checked_sub(1)?).ok()?) * (spread2 / own2).powi(2);
+            let tail = match StudentsT::new(0.0, 1.0, freedom) {
+                Ok(student) => student.cdf(-t.abs()),
+                Err(_) => Normal::standard().cdf(-t.abs()),
+            };
+            Some(if t < 0.0 { tail } else { 1.0 - tail })
+        };
+        let nodes = nodes(&others)?;
+        let below: f64 = nodes.iter().map(below).sum::<Option<f64>>()? / count(&nodes);
+        finite(2.0 * below.min(1.0 - below))
+    };
+    hosts.iter().enumerate().map(of).collect()
+}
 
-/// Where the next host lies: the mean of normal distributions, one for each of some variances
-/// between hosts that are as likely as each other by what the hosts say.
-fn next_host(hosts: &[HostEstimate], error: f64, level: f64) -> Option<Interval> {
+/// Variances between hosts that are weighed for the next one: the more hosts, the nearer they lie together.
+const fn nodes_of(hosts: usize) -> u32 {
+    if hosts > 100 { 10 } else { 50 }
+}
+
+/// One of some variances between hosts that are as likely as each other by what the hosts say.
+struct Node {
+    /// The mean over hosts at that.
+    mean: f64,
+    /// The variance of the next host around it.
+    spread2: f64,
+}
+
+fn nodes(hosts: &[HostEstimate]) -> Option<Vec<Node>> {
     let chi2 = ChiSquared::new(count(hosts) - 1.0).ok()?;
+    let likeliest = between_from(hosts, count(hosts) - 1.0, 0.0)?;
+    let error2 = Fit::of(hosts, likeliest)?.error2(hosts, likeliest)?;
     let mut between2 = 0.0;
-    let mut nodes = Vec::new();
     // The larger the squares that are wanted the smaller the variance: each is the next one's start.
-    for node in (0..NODES).rev() {
-        let squares = chi2.inverse_cdf((f64::from(node) + 0.5) / f64::from(NODES));
+    let all = nodes_of(hosts.len());
+    let node = |node: u32| {
+        let squares = chi2.inverse_cdf((f64::from(node) + 0.5) / f64::from(all));
         between2 = between_from(hosts, squares, between2)?;
         let fit = Fit::of(hosts, between2)?;
-        let spread = between2 + error.powi(2).max(1.0 / fit.weights);
-        nodes.push((fit.mean, spread.sqrt()));
-    }
+        Some(Node {
+            mean: fit.mean,
+            spread2: between2 + error2.max(1.0 / fit.weights),
+        })
+    };
+    (0..all).rev().map(node).collect()
+}
+
+/// Where the next host lies: the mean of normal distributions, one for each node.
+fn next_host(hosts: &[HostEstimate], level: f64) -> Option<Interval> {
+    let nodes: Vec<(f64, f64)> = nodes(hosts)?
+        .iter()
+        .map(|node| (node.mean, node.spread2.sqrt()))
+        .collect();
     let standard = Normal::standard();
     let below = |x: f64| {
         let all: f64 = nodes.iter().map(|(mean, sd)| standard.cdf((x - mean) / sd)).sum();
-        all / f64::from(NODES)
+        all / count(&nodes)
     };
     // So far from every mean no normal distribution has anything.
     let reach = |sign: f64| {
@@ -344,5 +394,24 @@ mod tests {
             (found.mean - 2.0).abs() < 1e-12 && (found.between - 1.0).abs() < 1e-9,
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn a_host_unlike_the_others_is_told_from_them_and_hosts_that_differ_alike_are_not() {
+        let mut all: Vec<(HostEstimate, usize)> = (0..12)
+            .map(|i| {
+                let mean = 0.1 + 0.01 * f64::from(i % 4);
+                (HostEstimate { mean, error: 0.002 }, 20)
+            })
+            .collect();
+        assert!(p_alike(&all).iter().all(|p| p.unwrap() > 0.05));
+        all[7].0.mean = 0.3;
+        let p = p_alike(&all);
+        assert!(p[7].unwrap() < 1e-6, "{p:?}");
+        assert!(
+            p.iter().enumerate().all(|(i, p)| i == 7 || p.unwrap() > 0.1),
+            "{p:?}"
+        );
+        assert_eq!(p_alike(&all[..3]), [None; 3]);
     }
 }

@@ -48,7 +48,7 @@ pub use drift::{Steps, steps};
 pub use factorial::Design;
 pub use gaps::{Added, Gaps};
 pub use holm::{holm, holm_factors};
-pub use hosts::{AcrossHosts, FEWEST_HOSTS, HostEstimate, across_hosts};
+pub use hosts::{AcrossHosts, FEWEST_HOSTS, HostEstimate, across_hosts, p_alike};
 pub use infer::{LEVEL, Looks, Odd, PairedInference, Question, infer, infer_beside, least_noise};
 pub use latencies::Latencies;
 pub use levels::{Levels, levels};

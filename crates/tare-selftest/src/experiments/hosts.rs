@@ -1,5 +1,5 @@
 //! Several hosts as one: how often the interval of their mean covers, whether a host not yet seen
-//! lies where it is said to, and how often a verdict is false.
+//! lies where it is said to, how often a verdict is false, and how often a host is named that is like the others.
 //!
 //! Each host knows its own error from its blocks alone, and hosts differ in their noise.
 
@@ -9,13 +9,17 @@ use crate::simulate::Experiment;
 use crate::sums::{Total, count};
 use crate::table::{Claim, Row, Scale};
 use rand_chacha::ChaCha8Rng;
-use tare_stats::{AcrossHosts, HostEstimate, Interval, LEVEL, Looks, Question, across_hosts, decide, infer};
+use tare_stats::{
+    AcrossHosts, HostEstimate, Interval, LEVEL, Looks, Question, across_hosts, decide, holm, infer, p_alike,
+};
 
 const MEAN: &str = "Several hosts, 10 blocks each: coverage of the 95 % interval of their mean";
 const NEXT: &str = "Several hosts: how often a host not yet seen lies in its 95 % interval";
 const BEYOND: &str = "Several hosts whose true mean is the margin: by more than the margin";
 const EQUAL: &str = "Several hosts whose true mean is the margin: `equal`";
 const DIFFERENT: &str = "Several hosts without an effect on their mean: `slower` or `faster`";
+
+const UNLIKE: &str = "Several hosts that differ by chance: one is named unlike the others";
 
 /// Blocks of each host.
 const BLOCKS: usize = 10;
@@ -99,6 +103,11 @@ fn without_effect(found: AcrossHosts) -> AcrossHosts {
     }
 }
 
+fn names_one(estimates: &[HostEstimate]) -> bool {
+    let hosts: Vec<(HostEstimate, usize)> = estimates.iter().map(|host| (*host, BLOCKS)).collect();
+    holm(&p_alike(&hosts)).into_iter().flatten().any(|p| p <= 0.05)
+}
+
 fn row_of(found: AcrossHosts) -> Option<tare_stats::Row> {
     Some(decide(found.interval, found.p_zero()?, margin()))
 }
@@ -109,7 +118,7 @@ impl Experiment for Hosts {
     }
 
     fn sums(&self) -> usize {
-        5
+        6
     }
 
     fn draw(&self, rng: &mut ChaCha8Rng, sums: &mut [f64]) {
@@ -125,6 +134,7 @@ impl Experiment for Hosts {
         count(sums, 3, row.is_some_and(|row| row == tare_stats::Row::Equal));
         let row = row_of(without_effect(found));
         count(sums, 4, row.is_some_and(|row| (2..=4).contains(&row.number())));
+        count(sums, 5, names_one(&estimates));
     }
 
     fn rows(&self, total: &Total) -> Vec<Row> {
@@ -141,6 +151,7 @@ impl Experiment for Hosts {
             (BEYOND, side),
             (EQUAL, side),
             (DIFFERENT, both),
+            (UNLIKE, both),
         ];
         rows.into_iter().enumerate().map(row).collect()
     }
