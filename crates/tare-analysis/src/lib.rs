@@ -5,6 +5,7 @@
 //!                      --advise--> Advice           advice   what to choose, by what was measured
 //!                      --why--> Why                 why      which mechanism has which share of a cost
 //! two     --compare-->  Change                      change   what differs, and whether it is the costs
+//! each    --Brief-->                                brief    what it says beside others
 //! several --merge-->    Merged                      merge    hosts together
 //!         --trend-->    Trend                       trend    one cost along time
 //! anyone's tables --> ForeignAnalysis               foreign  the same inference on other data
@@ -16,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 pub mod advice;
+mod brief;
 pub mod change;
 pub mod density;
 pub mod foreign;
@@ -25,6 +27,7 @@ mod run;
 pub mod trend;
 pub mod why;
 
+pub use brief::Brief;
 pub use run::{
     Against, Analysis, Basis, Beside, BestSetting, BlockCost, BlockOfSlices, BoxFigures, CarryOver,
     CellCounter, CellFigures, CellLatencies, ChangedVerdict, ChrRange, Class, Comparison, CostRange, CpuCost,

@@ -1,12 +1,11 @@
 //! One cost over many results files, in the order of time: where it changed.
 
+use crate::brief::{Brief, BriefCost, once};
 use crate::change::unlike;
-use crate::merge::once;
-use crate::run::{Analysis, Comparison, Estimate, Notice, analyze};
+use crate::run::{Estimate, Notice};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Metric;
-use tare_model::results::Results;
 use tare_model::study::Cell;
 use tare_stats::{CHANGE_LEVEL, ChangePoint, FEWEST_AROUND_CHANGE, change_points, mean, steps};
 
@@ -126,38 +125,26 @@ pub enum NoTrend {
     NothingInCommon(String),
 }
 
-/// The costs of these files, each with its name; `now_unix_ns` is the time by this host's clock.
+/// The costs of these files; `now_unix_ns` is the time by this host's clock.
 ///
 /// # Errors
 /// If no cost is in two files.
-pub fn trend(files: &[(String, Results)], now_unix_ns: u64) -> Result<Trend, NoTrend> {
+pub fn trend(files: Vec<Brief>, now_unix_ns: u64) -> Result<Trend, NoTrend> {
     let given = files.len();
     if given < 2 {
         return Err(NoTrend::FewFiles(given));
     }
-    let mut files: Vec<(&String, &Results, Analysis)> = once(files)
-        .into_iter()
-        .map(|(name, results)| (name, results, analyze(results)))
-        .collect();
-    files.sort_by_key(|(_, _, analysis)| started(analysis));
-    let newest = files.last().map(|(_, results, analysis)| (*results, analysis));
-    let compared = newest.iter().flat_map(|(_, analysis)| analysis.asked());
-    let series: Vec<Series> = compared
-        .filter_map(|comparison| series(comparison, &files))
-        .collect();
+    let mut files = once(files);
+    files.sort_by_key(Brief::started_unix_ns);
+    let newest = files.last();
+    let compared = newest.iter().flat_map(|file| &file.costs);
+    let series: Vec<Series> = compared.filter_map(|cost| series(cost, &files)).collect();
     if !series.iter().any(|series| series.points.len() > 1) {
-        let name = files.last().map(|(name, _, _)| (*name).clone());
+        let name = newest.map(|file| file.name.clone());
         return Err(NoTrend::NothingInCommon(name.unwrap_or_default()));
     }
-    let file = |(name, _, analysis): &(&String, &Results, Analysis)| TrendFile {
-        name: (*name).clone(),
-        started_unix_ns: started(analysis),
-        tare: analysis.tare.clone(),
-        build: analysis.build.clone(),
-        agent: analysis.agent.clone(),
-    };
     let copies = given - files.len();
-    let files: Vec<TrendFile> = files.iter().map(file).collect();
+    let files: Vec<TrendFile> = files.into_iter().map(TrendFile::of).collect();
     Ok(Trend {
         schema: SCHEMA,
         copies,
@@ -165,6 +152,18 @@ pub fn trend(files: &[(String, Results)], now_unix_ns: u64) -> Result<Trend, NoT
         files,
         series,
     })
+}
+
+impl TrendFile {
+    fn of(brief: Brief) -> Self {
+        Self {
+            started_unix_ns: brief.started_unix_ns(),
+            name: brief.name,
+            tare: brief.tare,
+            build: brief.build,
+            agent: brief.agent,
+        }
+    }
 }
 
 /// Of files in the order of time.
@@ -185,22 +184,15 @@ fn doubts_about_order(files: &[TrendFile], now_unix_ns: u64) -> Vec<Notice> {
     [ahead, unset, same].into_iter().flatten().collect()
 }
 
-fn started(analysis: &Analysis) -> u64 {
-    analysis.run.sessions.first().map_or(0, |s| s.started_unix_ns)
-}
-
-fn series(of: &Comparison, files: &[(&String, &Results, Analysis)]) -> Option<Series> {
-    let metric = &of.primary()?.metric;
-    let study = &files.last()?.1.header.study;
-    let point = |(file, (_, results, analysis)): (usize, &(&String, &Results, Analysis))| {
-        let found = analysis
-            .asked()
-            .find(|c| c.cell == of.cell && c.baseline == of.baseline)?;
-        let is_alike = unlike((&results.header.study, study), &of.cell).is_none();
+fn series(of: &BriefCost, files: &[Brief]) -> Option<Series> {
+    let study = &files.last()?.study;
+    let point = |(i, file): (usize, &Brief)| {
+        let found = file.cost(&of.cell).filter(|c| c.baseline == of.baseline)?;
+        let is_alike = unlike((&file.study, study), &of.cell).is_none();
         Some(Point {
-            file,
-            n: found.primary()?.n,
-            cost: found.ratio().filter(|_| is_alike)?,
+            file: i,
+            n: found.n,
+            cost: found.ratio.filter(|_| is_alike)?,
         })
     };
     let points: Vec<Point> = files.iter().enumerate().filter_map(point).collect();
@@ -210,7 +202,7 @@ fn series(of: &Comparison, files: &[(&String, &Results, Analysis)]) -> Option<Se
     Some(Series {
         cell: of.cell.clone(),
         baseline: of.baseline.clone(),
-        metric: metric.clone(),
+        metric: of.metric.clone(),
         changes: changes(&logs, &judged.changes),
         drift: judged.drift,
         points,

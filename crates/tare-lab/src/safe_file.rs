@@ -48,11 +48,24 @@ pub fn beginning(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As the system says; nothing is left then.
 pub fn replace(path: &Path, mode: u32, content: &[u8]) -> io::Result<()> {
+    replace_with(path, mode, |file| file.write_all(content))
+}
+
+/// The same of what is written piece by piece.
+///
+/// # Errors
+/// As [`replace`], and those of `write`.
+pub fn replace_with<T, E: From<io::Error>>(
+    path: &Path,
+    mode: u32,
+    write: impl FnOnce(&mut File) -> Result<T, E>,
+) -> Result<T, E> {
     let (mut file, beside) = beside(path, mode)?;
-    let written = file
-        .write_all(content)
-        .and_then(|()| file.sync_all())
-        .and_then(|()| std::fs::rename(&beside, path));
+    let written = write(&mut file).and_then(|written| {
+        file.sync_all()?;
+        std::fs::rename(&beside, path)?;
+        Ok(written)
+    });
     written.inspect_err(|_| drop(std::fs::remove_file(&beside)))
 }
 

@@ -10,7 +10,7 @@ mod older;
 mod read;
 
 pub use doubles::Doubles;
-pub use read::{MOST_BYTES, ReadError, Results, Together, Writer};
+pub use read::{MOST_BYTES, ReadError, Results, Writer};
 pub use tare_wire::usage::ProcessUsage;
 
 use crate::brief::shorten;

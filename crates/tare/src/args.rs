@@ -446,8 +446,9 @@ pub struct AdviseArgs {
 
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// Results file
-    pub file: PathBuf,
+    /// Results files, or folders with such files
+    #[arg(value_name = "RESULTS", required = true)]
+    pub files: Vec<PathBuf>,
     /// File to create, .csv or .parquet [default: CSV on standard output]
     #[arg(short, long, value_name = "FILE", value_parser = file_to_make())]
     pub output: Option<PathBuf>,
@@ -488,7 +489,7 @@ pub struct TrendArgs {
 
 #[derive(Debug, Args)]
 pub struct MergeArgs {
-    /// Results files of one study
+    /// Results files of one study, or folders with such files
     #[arg(value_name = "RESULTS", required = true)]
     pub results: Vec<PathBuf>,
     /// Largest difference that counts as equal, in percent [default: the first study's]

@@ -1,8 +1,8 @@
 //! Which files are of one host, and what a host says.
 
 use super::OfHost;
-use crate::run::{Analysis, Estimate};
-use tare_model::results::Results;
+use crate::brief::Brief;
+use crate::run::Estimate;
 use tare_model::study::Cell;
 use tare_stats::{HostEstimate, Interval, LEVEL, PairedInference, t_quantile};
 
@@ -15,11 +15,10 @@ pub(super) struct Host {
 
 impl Host {
     /// The hosts of some files, in the order in which they occur.
-    pub fn of(files: &[&(String, Results)]) -> Vec<Self> {
+    pub fn of(files: &[Brief]) -> Vec<Self> {
         let mut hosts: Vec<Self> = Vec::new();
-        for (i, (_, results)) in files.iter().enumerate() {
-            let host = &results.header.host;
-            let identity = host.id.clone().or_else(|| host.boot_id.clone());
+        for (i, file) in files.iter().enumerate() {
+            let identity = file.host.clone();
             let known = hosts
                 .iter_mut()
                 .find(|h| identity.is_some() && h.identity == identity);
@@ -36,17 +35,10 @@ impl Host {
 }
 
 /// What a host says of a cell: the mean of what its files say.
-pub(super) fn estimate_of(index: usize, host: &Host, analyses: &[Analysis], cell: &Cell) -> Option<OfHost> {
+pub(super) fn estimate_of(index: usize, host: &Host, files: &[Brief], cell: &Cell) -> Option<OfHost> {
     let of = |file: &usize| {
-        let analysis = analyses.get(*file)?;
-        let comparison = analysis.asked().find(|c| c.cell == *cell)?;
-        let metric = comparison.primary()?;
-        // What a file gives no verdict on for its own reasons says nothing here either.
-        let fit = metric
-            .verdict
-            .as_ref()
-            .is_some_and(|v| v.refusals.iter().all(|r| r.is_of_few_pairs()));
-        Some((metric.n, metric.inference.filter(|_| fit)?))
+        let cost = files.get(*file)?.cost(cell)?;
+        Some((cost.n, cost.inference?))
     };
     let files: Vec<(usize, PairedInference)> = host.files.iter().filter_map(of).collect();
     let estimates: Vec<HostEstimate> = files
@@ -67,6 +59,7 @@ pub(super) fn estimate_of(index: usize, host: &Host, analyses: &[Analysis], cell
         host: index,
         n,
         cost: Estimate::of_logs(mean, interval),
+        p_alike: None,
         estimate: HostEstimate { mean, error },
     })
 }

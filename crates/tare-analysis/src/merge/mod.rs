@@ -6,17 +6,18 @@
 
 mod hosts;
 
+use crate::brief::{Brief, once};
 use crate::change::unlike;
 use crate::run::verdict::{of_row, refused};
-use crate::run::{Basis, Estimate, Notice, Refusal, RunFacts, Verdict, analyze};
+use crate::run::{Basis, Estimate, Notice, Refusal, RunFacts, Verdict};
 use hosts::{Host, estimate_of};
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::metric::Metric;
-use tare_model::results::Results;
 use tare_model::sound::is_margin;
 use tare_model::study::{Cell, Study};
-use tare_stats::{AcrossHosts, FEWEST_HOSTS, HostEstimate, LEVEL, across_hosts, decide, holm};
+use tare_stats::{AcrossHosts, FEWEST_HOSTS, HostEstimate, LEVEL, across_hosts, decide, holm, p_alike};
 
 /// Name and version of what is put together, as JSON.
 pub const SCHEMA: &str = "tare-merge/1";
@@ -100,9 +101,19 @@ pub struct OfHost {
     pub n: usize,
     /// Its cost with the interval that follows from its error.
     pub cost: Option<Estimate>,
+    /// p that it is like the other hosts, after Holm's correction over all hosts and comparisons; absent where fewer than
+    /// three others stand beside it.
+    pub p_alike: Option<f64>,
     /// The mean in logs, and its standard error.
     #[serde(skip)]
     estimate: HostEstimate,
+}
+
+impl OfHost {
+    /// Whether it is unlike the others by more than chance.
+    pub fn is_odd(&self) -> bool {
+        self.p_alike.is_some_and(|p| p <= 1.0 - LEVEL)
+    }
 }
 
 /// Files that cannot be put together.
@@ -132,88 +143,70 @@ pub enum CannotMerge {
     },
 }
 
-/// Puts files together, each with its name. `margin`, a ratio less 1, takes the place of the first
-/// study's.
+/// Puts files together. `margin`, a ratio less 1, takes the place of the first study's.
 ///
 /// # Errors
 /// [`CannotMerge`].
-pub fn merge(files: &[(String, Results)], margin: Option<f64>) -> Result<Merged, CannotMerge> {
+pub fn merge(files: Vec<Brief>, margin: Option<f64>) -> Result<Merged, CannotMerge> {
     let given = files.len();
     let files = once(files);
-    let Some(((first_name, first), others)) = files.split_first() else {
+    let Some((first, others)) = files.split_first() else {
         return Err(CannotMerge::OneRun("nothing".to_owned()));
     };
     if others.is_empty() {
-        return Err(CannotMerge::OneRun(first_name.clone()));
+        return Err(CannotMerge::OneRun(first.name.clone()));
     }
-    for (name, other) in others {
-        alike((first_name, &first.header.study), (name, &other.header.study))?;
+    for other in others {
+        alike((&first.name, &first.study), (&other.name, &other.study))?;
     }
-    let margin = margin.unwrap_or(first.header.study.protocol.margin);
+    let margin = margin.unwrap_or(first.study.protocol.margin);
     let hosts = Host::of(&files);
-    let analyses: Vec<_> = files.iter().map(|(_, results)| analyze(results)).collect();
-    let mut comparisons = Vec::new();
-    for analysis in &analyses {
-        for comparison in analysis.asked() {
-            let known = |c: &MergedComparison| c.cell == comparison.cell;
-            let Some(metric) = comparison.primary().filter(|_| !comparisons.iter().any(known)) else {
-                continue;
-            };
-            let of_hosts = hosts
-                .iter()
-                .enumerate()
-                .filter_map(|(i, host)| estimate_of(i, host, &analyses, &comparison.cell));
-            comparisons.push(compared(
-                &comparison.cell,
-                &comparison.baseline,
-                &metric.metric,
-                of_hosts.collect(),
-            ));
+    let mut comparisons: Vec<MergedComparison> = Vec::new();
+    for cost in files.iter().flat_map(|file| &file.costs) {
+        if comparisons.iter().any(|known| known.cell == cost.cell) {
+            continue;
         }
+        let of_host = |(i, host)| estimate_of(i, host, &files, &cost.cell);
+        let of_hosts = hosts.iter().enumerate().filter_map(of_host);
+        comparisons.push(compared(
+            &cost.cell,
+            &cost.baseline,
+            &cost.metric,
+            of_hosts.collect(),
+        ));
     }
     let family = judge(&mut comparisons, margin);
-    let shown = files
-        .iter()
-        .zip(analyses)
-        .enumerate()
-        .map(|(i, ((name, results), analysis))| MergedFile {
-            name: name.clone(),
-            host: hosts.iter().position(|host| host.files.contains(&i)).unwrap_or(0),
-            machine: machine(results),
-            tare: analysis.tare,
-            build: analysis.build,
-            agent: analysis.agent,
-            run: analysis.run,
-            notices: analysis.notices,
-        });
+    find_odd(&mut comparisons);
+    let host_of = |i: usize| hosts.iter().position(|host| host.files.contains(&i)).unwrap_or(0);
     Ok(Merged {
         schema: SCHEMA,
         copies: given - files.len(),
-        files: shown.collect(),
         hosts_untold: hosts.iter().any(|host| host.identity.is_none()),
         hosts: hosts.len(),
         margin,
         family,
         comparisons,
+        files: files
+            .into_iter()
+            .enumerate()
+            .map(|(i, brief)| MergedFile::of(host_of(i), brief))
+            .collect(),
     })
 }
 
-/// The files without those that hold the same runs as an earlier one.
-pub(crate) fn once(files: &[(String, Results)]) -> Vec<&(String, Results)> {
-    let mut seen: Vec<Vec<&str>> = Vec::new();
-    let mut kept = Vec::new();
-    for file in files {
-        let these: Vec<&str> = file.1.sessions().map(|s| s.run.as_str()).collect();
-        let is_new = these.is_empty()
-            || !seen
-                .iter()
-                .any(|known| these.iter().any(|run| known.contains(run)));
-        if is_new {
-            seen.push(these);
-            kept.push(file);
+impl MergedFile {
+    fn of(host: usize, brief: Brief) -> Self {
+        Self {
+            name: brief.name,
+            host,
+            machine: brief.machine,
+            tare: brief.tare,
+            build: brief.build,
+            agent: brief.agent,
+            run: brief.run,
+            notices: brief.notices,
         }
     }
-    kept
 }
 
 /// Refuses a study that has nothing in common with the first, or calls other work by its names.
@@ -238,12 +231,6 @@ fn alike((first, before): (&str, &Study), (second, after): (&str, &Study)) -> Re
             second: second.to_owned(),
         }),
     }
-}
-
-fn machine(results: &Results) -> String {
-    let host = &results.header.host;
-    let model = host.cpu_model.as_deref().unwrap_or("unknown CPU");
-    format!("{model}, {} CPUs, Linux {}", host.cpus, host.kernel)
 }
 
 fn compared(cell: &Cell, baseline: &Cell, metric: &Metric, hosts: Vec<OfHost>) -> MergedComparison {
@@ -274,6 +261,20 @@ fn judge(comparisons: &mut [MergedComparison], margin: f64) -> usize {
         comparison.verdict = verdict(comparison, p_holm, margin);
     }
     p_values.iter().flatten().count()
+}
+
+/// Tells of every host how like the others it is.
+fn find_odd(comparisons: &mut [MergedComparison]) {
+    let estimates = |c: &MergedComparison| -> Vec<_> { c.hosts.iter().map(|h| (h.estimate, h.n)).collect() };
+    let p_values: Vec<Vec<Option<f64>>> = comparisons
+        .par_iter()
+        .map(|comparison| p_alike(&estimates(comparison)))
+        .collect();
+    let p_values = p_values.concat();
+    let hosts = comparisons.iter_mut().flat_map(|c| &mut c.hosts);
+    for (host, p) in hosts.zip(holm(&p_values)) {
+        host.p_alike = p;
+    }
 }
 
 fn verdict(comparison: &MergedComparison, p: Option<f64>, margin: Option<f64>) -> Verdict {

@@ -81,7 +81,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tare_model::host::HostFacts;
 use tare_model::platform::PlatformPath;
-use tare_model::results::Results;
+use tare_model::results::{Doubles, Results};
 use tare_model::sound::is_margin;
 use tare_model::study::{Stopping, Study};
 use tare_stats::{Looks, Question};
@@ -197,26 +197,17 @@ pub fn analyze(results: &Results) -> Analysis {
     let results = &*doubles.told_once(results);
     let header = &results.header;
     let study = &header.study;
-    let platforms = facts::platforms(header);
-    let trials = trials::Trials::collect(results);
-    let boxes = boxes::figures(results);
-    let judged = |trials: &trials::Trials| {
-        let mut comparisons = compare::all(study, trials, &platforms);
-        let boxes = &boxes;
-        let families = decide::all(&mut comparisons, decide::Evidence { study, trials, boxes });
-        (comparisons, families)
-    };
-    let (mut comparisons, families) = judged(&trials);
+    let Base {
+        platforms,
+        trials,
+        boxes,
+        comparisons,
+        families,
+        run,
+        slicing,
+        notices,
+    } = Base::of(results, &doubles);
     let cells = cells::all(&trials);
-    let run = facts::facts(results);
-    let trial_seconds = run.trial_seconds();
-    for comparison in &mut comparisons {
-        comparison.after_minute = trial_seconds.and_then(|seconds| comparison.narrowed_by_minute(seconds));
-    }
-    let slicing = slicing::facts(results);
-    let mut notices = notices::all((study, header.host.cpus), &run, &boxes, &platforms, &comparisons);
-    notices.extend(slicing.as_ref().and_then(notices::long_turns));
-    notices.extend(trust::notices(header, &trials, &doubles));
     let native = families.iter().find(|size| size.family == Family::Native);
     let of_native = |tests: fn(&FamilySize) -> usize| native.map_or(0, tests);
     let is_real = |c: &&Comparison| {
@@ -224,10 +215,19 @@ pub fn analyze(results: &Results) -> Analysis {
         c.against == Against::Native && !facts::is_emulated(&platforms, platform)
     };
     let real = || comparisons.iter().filter(is_real);
+    let judged = |trials: &trials::Trials| {
+        Judge {
+            study,
+            platforms: &platforms,
+            boxes: &boxes,
+        }
+        .comparisons(trials)
+        .0
+    };
     let mut analysis = Analysis {
         schema: SCHEMA,
         verdicts: VerdictCounts::of(real().map(Comparison::word)),
-        undisturbed: undisturbed::find(real(), &trials, |trials| judged(trials).0),
+        undisturbed: undisturbed::find(real(), &trials, judged),
         tare: header.tare.clone(),
         build: header.build.clone(),
         agent: header.agent.clone(),
@@ -260,6 +260,84 @@ pub fn analyze(results: &Results) -> Analysis {
     };
     analysis.gaps = why::gaps(&analysis);
     analysis
+}
+
+/// What everything else of an analysis rests on.
+struct Base<'a> {
+    platforms: Vec<PlatformFacts>,
+    trials: trials::Trials<'a>,
+    boxes: Vec<BoxFigures>,
+    comparisons: Vec<Comparison>,
+    families: Vec<FamilySize>,
+    run: RunFacts,
+    slicing: Option<SlicingFacts>,
+    notices: Vec<Notice>,
+}
+
+/// By what trials are compared and judged.
+struct Judge<'a> {
+    study: &'a Study,
+    platforms: &'a [PlatformFacts],
+    boxes: &'a [BoxFigures],
+}
+
+impl Judge<'_> {
+    fn comparisons(&self, trials: &trials::Trials) -> (Vec<Comparison>, Vec<FamilySize>) {
+        let Self {
+            study,
+            platforms,
+            boxes,
+        } = self;
+        let mut comparisons = compare::all(study, trials, platforms);
+        let families = decide::all(&mut comparisons, decide::Evidence { study, trials, boxes });
+        (comparisons, families)
+    }
+}
+
+impl<'a> Base<'a> {
+    /// Of results without what is told twice.
+    fn of(results: &'a Results, doubles: &Doubles) -> Self {
+        let header = &results.header;
+        let study = &header.study;
+        let platforms = facts::platforms(header);
+        let trials = trials::Trials::collect(results);
+        let boxes = boxes::figures(results);
+        let judge = Judge {
+            study,
+            platforms: &platforms,
+            boxes: &boxes,
+        };
+        let (mut comparisons, families) = judge.comparisons(&trials);
+        let run = facts::facts(results);
+        let trial_seconds = run.trial_seconds();
+        for comparison in &mut comparisons {
+            comparison.after_minute =
+                trial_seconds.and_then(|seconds| comparison.narrowed_by_minute(seconds));
+        }
+        let slicing = slicing::facts(results);
+        let mut notices = notices::all((study, header.host.cpus), &run, &boxes, &platforms, &comparisons);
+        notices.extend(slicing.as_ref().and_then(notices::long_turns));
+        notices.extend(trust::notices(header, &trials, doubles));
+        Self {
+            platforms,
+            trials,
+            boxes,
+            comparisons,
+            families,
+            run,
+            slicing,
+            notices,
+        }
+    }
+}
+
+/// The comparisons of results with their verdicts, the course of the run, and what a reader must know: as in an analysis,
+/// without the rest of it.
+pub(crate) fn comparisons(results: &Results) -> (Vec<Comparison>, RunFacts, Vec<Notice>) {
+    let doubles = results.doubles();
+    let results = doubles.told_once(results);
+    let base = Base::of(&results, &doubles);
+    (base.comparisons, base.run, base.notices)
 }
 
 /// The study has no such platform, of which its cells could be held against it.

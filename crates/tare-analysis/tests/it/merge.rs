@@ -13,7 +13,7 @@ fn three_hosts_tell_of_hosts_and_two_do_not() {
         run_on_host(1.20, "b", 2),
         run_on_host(1.22, "c", 3),
     ];
-    let merged = merge(&files, None).unwrap();
+    let merged = merge(briefs(&files), None).unwrap();
     let found = &merged.comparisons[0];
     assert_eq!((merged.hosts, merged.files.len(), found.hosts.len()), (3, 3, 3));
     let (cost, next) = (found.cost.unwrap(), found.next.unwrap());
@@ -24,7 +24,7 @@ fn three_hosts_tell_of_hosts_and_two_do_not() {
     );
     assert!(next.low < cost.low && next.high > cost.high, "{next:?}");
     assert_eq!(found.verdict.word, Word::Slower);
-    let merged = merge(&files[..2], None).unwrap();
+    let merged = merge(briefs(&files[..2]), None).unwrap();
     let verdict = &merged.comparisons[0].verdict;
     assert!(
         matches!(verdict.refusals[..], [Refusal::FewHosts { hosts: 2, needed: 3 }]),
@@ -35,14 +35,14 @@ fn three_hosts_tell_of_hosts_and_two_do_not() {
 #[test]
 fn the_same_file_counts_once_and_days_of_one_host_are_one_host() {
     let again = [run_on_host(1.2, "a", 1), run_on_host(1.2, "a", 1)];
-    assert!(matches!(merge(&again, None), Err(CannotMerge::OneRun(_))));
+    assert!(matches!(merge(briefs(&again), None), Err(CannotMerge::OneRun(_))));
     let days = [
         run_on_host(1.18, "a", 1),
         run_on_host(1.22, "a", 2),
         run_on_host(1.2, "b", 3),
         run_on_host(1.2, "b", 3),
     ];
-    let merged = merge(&days, None).unwrap();
+    let merged = merge(briefs(&days), None).unwrap();
     assert_eq!((merged.hosts, merged.files.len(), merged.copies), (2, 3, 1));
     let of_a = &merged.comparisons[0].hosts[0];
     assert_eq!(of_a.n, 40);
@@ -54,7 +54,7 @@ fn other_work_of_the_same_name_is_refused() {
     let (mut one, other) = (run_on_host(1.2, "a", 1), run_on_host(1.2, "b", 2));
     one.1.header.study.instances[0].size.cpus = "1".parse().unwrap();
     assert!(matches!(
-        merge(&[one, other], None),
+        merge(briefs(&[one, other]), None),
         Err(CannotMerge::OtherWork { .. })
     ));
 }
@@ -64,7 +64,7 @@ fn a_cost_that_rose_is_found_where_it_rose_and_one_that_did_not_is_not() {
     let cost = |i: u64| if i < 8 { 1.1 } else { 1.2 };
     let mut files: Vec<_> = (0..14).map(|i| run_on_host(cost(i), "a", i)).collect();
     files.reverse();
-    let found = trend(&files, u64::MAX).unwrap();
+    let found = trend(briefs(&files), u64::MAX).unwrap();
     let series = &found.series[0];
     assert_eq!(series.points.len(), 14);
     let [change] = series.changes[..] else {
@@ -75,14 +75,18 @@ fn a_cost_that_rose_is_found_where_it_rose_and_one_that_did_not_is_not() {
     assert_eq!(found.dearer(0.05).count(), 1);
     assert_eq!(found.dearer(0.2).count(), 0);
     let still: Vec<_> = (0..14).map(|i| run_on_host(1.1, "a", i)).collect();
-    assert!(trend(&still, u64::MAX).unwrap().series[0].changes.is_empty());
+    assert!(
+        trend(briefs(&still), u64::MAX).unwrap().series[0]
+            .changes
+            .is_empty()
+    );
 }
 
 #[test]
 fn a_cost_that_wanders_is_said_to_drift_and_fails_no_gate() {
     let cost = |i: u64| 1.1 + 0.06 * (i as f64 / 3.0).sin();
     let files: Vec<_> = (0..30).map(|i| run_on_host(cost(i), "a", i)).collect();
-    let found = trend(&files, u64::MAX).unwrap();
+    let found = trend(briefs(&files), u64::MAX).unwrap();
     assert!(
         found.series[0].changes.is_empty(),
         "{:?}",
@@ -116,26 +120,26 @@ fn files_whose_order_is_doubtful_are_named() {
     let ahead = Notice::AheadOfNow {
         files: of(&["a-4.jsonl"]),
     };
-    assert_eq!(trend(&files, now + 30).unwrap().notices, [ahead, same]);
-    assert_eq!(trend(&files, now + 31).unwrap().notices.len(), 1);
+    assert_eq!(trend(briefs(&files), now + 30).unwrap().notices, [ahead, same]);
+    assert_eq!(trend(briefs(&files), now + 31).unwrap().notices.len(), 1);
     start(&mut files[0], 20);
     let unset = Notice::ClockUnset {
         files: of(&["a-1.jsonl"]),
     };
-    assert_eq!(trend(&files, now + 31).unwrap().notices[0], unset);
+    assert_eq!(trend(briefs(&files), now + 31).unwrap().notices[0], unset);
 }
 
 #[test]
 fn what_is_not_in_two_files_has_no_trend() {
-    assert_eq!(trend(&[], u64::MAX).unwrap_err(), NoTrend::FewFiles(0));
+    assert_eq!(trend(briefs(&[]), u64::MAX).unwrap_err(), NoTrend::FewFiles(0));
     let (one, mut other) = (run_on_host(1.1, "a", 1), run_on_host(1.1, "a", 2));
     assert_eq!(
-        trend(std::slice::from_ref(&one), u64::MAX).unwrap_err(),
+        trend(briefs(std::slice::from_ref(&one)), u64::MAX).unwrap_err(),
         NoTrend::FewFiles(1)
     );
     other.1.header.study.instances[0].size.cpus = "1".parse().unwrap();
     assert!(matches!(
-        trend(&[one, other], u64::MAX),
+        trend(briefs(&[one, other]), u64::MAX),
         Err(NoTrend::NothingInCommon(_))
     ));
 }

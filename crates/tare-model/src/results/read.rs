@@ -36,12 +36,6 @@ pub enum ReadError {
         most: usize,
         of: &'static str,
     },
-    /// With the files before it, it is more than is kept in memory.
-    #[error(
-        "the files up to {path} have over {} MiB together, more than are read at once: give fewer or smaller files",
-        MOST_TOGETHER >> 20
-    )]
-    TooMuchTogether { path: String },
     /// Nothing is in it.
     #[error("{path} is empty: give a results file, as written by 'tare run'")]
     Empty { path: String },
@@ -123,8 +117,6 @@ const MOST_METRICS: usize = 256;
 /// Bytes of the largest results file that is read; the default study's has one million. Read,
 /// small records take some thirty times their bytes.
 pub const MOST_BYTES: u64 = 256 << 20;
-/// Bytes of all files that a command reads together: those of 500 runs of the default study.
-const MOST_TOGETHER: u64 = 512 << 20;
 /// Bytes of a line. The longest true one is a group: 18 cells of four timed parts for four minutes.
 /// Keys that are unknown take some twenty times their bytes until the line is read.
 const MOST_LINE: usize = 32 << 20;
@@ -133,40 +125,6 @@ const MOST_RECORDS: usize = 1 << 20;
 /// Bytes of its header: that of the default study has 12 thousand. Read before it is known what
 /// it is, a header takes some fifty times its bytes.
 const MOST_HEADER: usize = 4 << 20;
-
-/// Reads several results files that are kept in memory together.
-#[derive(Debug, Default)]
-pub struct Together {
-    bytes: u64,
-}
-
-impl Together {
-    /// Reads a further file.
-    ///
-    /// # Errors
-    /// As [`Results::read`], [`Self::add`].
-    pub fn read(&mut self, path: &std::path::Path) -> Result<Results, ReadError> {
-        self.add(Results::read(path)?, &path.display().to_string())
-    }
-
-    /// Counts a further file that was read; `path` is for messages.
-    ///
-    /// # Errors
-    /// [`ReadError::TooMuchTogether`], after which no other is to be read.
-    pub fn add(&mut self, results: Results, path: &str) -> Result<Results, ReadError> {
-        self.count(results.complete_bytes, path)?;
-        Ok(results)
-    }
-
-    fn count(&mut self, bytes: u64, path: &str) -> Result<(), ReadError> {
-        self.bytes += bytes;
-        if self.bytes > MOST_TOGETHER {
-            let path = path.to_owned();
-            return Err(ReadError::TooMuchTogether { path });
-        }
-        Ok(())
-    }
-}
 
 /// A results file as read.
 #[derive(Debug, Clone)]
@@ -492,15 +450,6 @@ mod tests {
         let error = Results::parse("r.jsonl", long.as_bytes()).unwrap_err();
         let told = "r.jsonl has over 32 MiB in one line, more than a results file can have";
         assert_eq!(error.to_string(), told);
-    }
-
-    #[test]
-    fn files_that_are_kept_together_are_bounded_together() {
-        let mut together = Together::default();
-        let path = "r.jsonl";
-        together.count(MOST_TOGETHER, path).unwrap();
-        let error = together.count(1, path).unwrap_err();
-        assert!(error.to_string().contains("over 512 MiB together"), "{error}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::frame::{Frame, PLOT, ROW, tops};
 use super::scale::Scale;
 use super::{GAP, LETTER, px, room, shortened};
 use crate::show::{host_name, or_missing, ratio_with_interval};
-use crate::words::tuning;
+use crate::words::{fleet, tuning};
 use std::collections::BTreeSet;
 use tare_analysis::merge::{Merged, MergedComparison};
 use tare_analysis::{Analysis, Comparison, Estimate, LevelEffect, Tuned, Word};
@@ -237,17 +237,22 @@ pub(super) fn hosts(merged: &Merged) -> Option<Forest> {
             of.hosts.len(),
             Some(of.verdict.word),
         );
-        let each = of
-            .hosts
-            .iter()
-            .map(|host| entry(host_name(host.host), host.cost, host.n, None));
+        let each = fleet::shown(of).into_iter().map(|(host, remark)| {
+            let name = host_name(host.host);
+            let name = if remark.is_empty() {
+                name
+            } else {
+                format!("{name}, {remark}")
+            };
+            entry(name, host.cost, host.n, None)
+        });
         Group {
             title: of.cell.to_string(),
             rows: each.chain([all]).collect(),
         }
     };
     let groups = merged.comparisons.iter().map(group).collect();
-    draw("hosts", "Each host", groups, merged.margin)
+    draw("hosts", fleet::title(merged), groups, merged.margin)
 }
 
 /// What each level of a parameter costs over the first one, by kind of box.

@@ -35,6 +35,18 @@ impl Values {
         self.len() == 0
     }
 
+    /// Adds those of another column of the same kind.
+    pub(super) fn append(&mut self, more: Self) {
+        match (self, more) {
+            (Self::Text(values), Self::Text(more)) => values.extend(more),
+            (Self::Number(values), Self::Number(more)) => values.extend(more),
+            (Self::Whole(values), Self::Whole(more)) | (Self::Time(values), Self::Time(more)) => {
+                values.extend(more);
+            }
+            _ => unreachable!("the same columns are of the same kinds"),
+        }
+    }
+
     /// One of them as text: with all its digits, empty where it is missing.
     pub(super) fn shown(&self, row: usize) -> String {
         match self {

@@ -1,14 +1,14 @@
-//! What a results file measured, row by row, for other programs: one row per sample, or one per
+//! What results files measured, row by row, for other programs: one row per sample, or one per
 //! slice.
 
 mod columns;
 mod parquet;
 
 pub use columns::{Column, Values};
-pub use parquet::{Unwritten, parquet};
 
 use crate::tabular::writer;
-use std::io::Write;
+use parquet::Parquet;
+use std::io::{self, Write};
 use tare_model::group::{GroupRecord, Member, Series};
 use tare_model::results::{Failure, Outcome, Record, Results, TrialRecord};
 use tare_model::study::Cell;
@@ -28,6 +28,13 @@ impl Rows {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Those of other rows, of the same columns, behind these.
+    fn append(&mut self, other: Self) {
+        for (column, more) in self.columns.iter_mut().zip(other.columns) {
+            column.values.append(more.values);
+        }
     }
 
     fn new(columns: Vec<(&'static str, Values)>) -> Self {
@@ -237,16 +244,93 @@ impl SliceColumns {
     }
 }
 
-/// The rows as CSV.
-///
-/// # Errors
-/// `to` cannot be written.
-pub fn as_csv(rows: &Rows, to: impl Write) -> Result<(), csv::Error> {
-    let mut writer = writer(to);
-    writer.write_record(rows.columns.iter().map(|column| column.name))?;
-    for row in 0..rows.len() {
-        writer.write_record(rows.columns.iter().map(|column| column.values.shown(row)))?;
+/// A kind of file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    Csv,
+    Parquet,
+}
+
+/// Rows that are gathered before they are written: readers of Parquet want large groups.
+const GROUP: usize = 1 << 15;
+
+/// Writes the rows of one file or several into one.
+pub struct Writer<W: Write + Send> {
+    to: To<W>,
+    /// Rows that are yet to be written.
+    pending: Option<Rows>,
+    rows: usize,
+}
+
+enum To<W: Write + Send> {
+    Csv { to: csv::Writer<W>, has_head: bool },
+    Parquet(Parquet<W>),
+}
+
+impl<W: Write + Send> Writer<W> {
+    pub fn new(form: Form, to: W) -> Self {
+        let to = match form {
+            Form::Csv => To::Csv {
+                to: writer(to),
+                has_head: false,
+            },
+            Form::Parquet => To::Parquet(Parquet::new(to)),
+        };
+        Self {
+            to,
+            pending: None,
+            rows: 0,
+        }
     }
-    writer.flush()?;
-    Ok(())
+
+    /// Adds rows of the same columns as those before.
+    ///
+    /// # Errors
+    /// `to` cannot be written.
+    pub fn add(&mut self, rows: Rows) -> io::Result<()> {
+        self.rows += rows.len();
+        let pending = match self.pending.take() {
+            Some(mut pending) => {
+                pending.append(rows);
+                pending
+            }
+            None => rows,
+        };
+        if pending.len() >= GROUP {
+            return self.to.write(&pending);
+        }
+        self.pending = Some(pending);
+        Ok(())
+    }
+
+    /// Ends the file; the answer is how many rows it has.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub fn finish(mut self) -> io::Result<usize> {
+        if let Some(pending) = self.pending.take() {
+            self.to.write(&pending)?;
+        }
+        match self.to {
+            To::Csv { mut to, .. } => to.flush()?,
+            To::Parquet(to) => to.finish()?,
+        }
+        Ok(self.rows)
+    }
+}
+
+impl<W: Write + Send> To<W> {
+    fn write(&mut self, rows: &Rows) -> io::Result<()> {
+        let (to, has_head) = match self {
+            Self::Csv { to, has_head } => (to, has_head),
+            Self::Parquet(to) => return to.write(rows),
+        };
+        if !std::mem::replace(has_head, true) {
+            to.write_record(rows.columns.iter().map(|column| column.name))?;
+        }
+        for row in 0..rows.len() {
+            to.write_record(rows.columns.iter().map(|column| column.values.shown(row)))?;
+        }
+        Ok(())
+    }
 }

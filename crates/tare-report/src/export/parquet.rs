@@ -1,4 +1,4 @@
-//! Rows as a Parquet file: one row group, every column optional, dictionaries for text.
+//! Rows as a Parquet file: every column optional, dictionaries for text.
 
 use super::{Column, Rows, Values};
 use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
@@ -7,31 +7,74 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
-use std::io::Write;
+use std::io::{self, Write};
 use std::sync::Arc;
 
-/// The file could not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Unwritten(#[from] ParquetError);
+/// A file that groups of rows are written into; their columns are those of the first.
+pub(super) enum Parquet<W: Write + Send> {
+    Empty(W),
+    Begun(SerializedFileWriter<W>),
+    Broken,
+}
 
-/// Writes rows.
-///
-/// # Errors
-/// [`Unwritten`].
-pub fn parquet(rows: &Rows, to: impl Write + Send) -> Result<(), Unwritten> {
+impl<W: Write + Send> Parquet<W> {
+    pub const fn new(to: W) -> Self {
+        Self::Empty(to)
+    }
+
+    /// Adds a group of rows.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&mut self, rows: &Rows) -> io::Result<()> {
+        let mut file = match std::mem::replace(self, Self::Broken) {
+            Self::Empty(to) => begun(to, rows).map_err(of_io)?,
+            Self::Begun(file) => file,
+            Self::Broken => return Err(io::Error::other("an earlier group could not be written")),
+        };
+        add(&mut file, rows).map_err(of_io)?;
+        *self = Self::Begun(file);
+        Ok(())
+    }
+
+    /// Ends the file; one without rows stays empty.
+    ///
+    /// # Errors
+    /// As [`Self::write`].
+    pub fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Begun(file) => file.close().map(drop).map_err(of_io),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The error of what is written into, where it is that.
+fn of_io(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(other) => io::Error::other(other),
+        },
+        other => io::Error::other(other),
+    }
+}
+
+fn begun<W: Write + Send>(to: W, rows: &Rows) -> Result<SerializedFileWriter<W>, ParquetError> {
     let fields: Result<Vec<Arc<Type>>, ParquetError> = rows.columns.iter().map(field).collect();
     let schema = Type::group_type_builder("tare").with_fields(fields?).build()?;
     let properties = WriterProperties::builder()
         .set_created_by(format!("tare {}", tare_model::VERSION))
         .build();
-    let mut file = SerializedFileWriter::new(to, Arc::new(schema), Arc::new(properties))?;
+    SerializedFileWriter::new(to, Arc::new(schema), Arc::new(properties))
+}
+
+fn add<W: Write + Send>(file: &mut SerializedFileWriter<W>, rows: &Rows) -> Result<(), ParquetError> {
     let mut group = file.next_row_group()?;
     for column in &rows.columns {
         write(&mut group, &column.values)?;
     }
     group.close()?;
-    file.close()?;
     Ok(())
 }
 

@@ -13,6 +13,7 @@ pub(crate) mod effects;
 pub(crate) mod facts;
 pub mod findings;
 pub(crate) mod flag;
+pub(crate) mod fleet;
 pub(crate) mod hosts;
 pub mod notices;
 pub(crate) mod open;

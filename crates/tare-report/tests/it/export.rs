@@ -5,11 +5,19 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use tare_model::finding::Reason;
 use tare_model::results::{Record, Session};
-use tare_report::export::{Rows, as_csv, parquet, samples, slices};
+use tare_report::export::{Form, Rows, Writer, samples, slices};
+
+fn written(form: Form, all: &[&Rows]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut writer = Writer::new(form, &mut bytes);
+    all.iter().for_each(|rows| writer.add((*rows).clone()).unwrap());
+    let rows: usize = all.iter().map(|rows| rows.len()).sum();
+    assert_eq!(writer.finish().unwrap(), rows);
+    bytes
+}
 
 fn csv_rows(rows: &Rows) -> Vec<Vec<String>> {
-    let mut bytes = Vec::new();
-    as_csv(rows, &mut bytes).unwrap();
+    let bytes = written(Form::Csv, &[rows]);
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .from_reader(&bytes[..]);
@@ -94,8 +102,7 @@ fn every_row_has_the_run_that_measured_it_and_the_host_of_the_file() {
 fn a_parquet_file_holds_the_same_to_the_last_bit() {
     let results = Synthetic::new().noise(0.01).build();
     let rows = samples(&results);
-    let mut bytes = Vec::new();
-    parquet(&rows, &mut bytes).unwrap();
+    let bytes = written(Form::Parquet, &[&rows]);
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
     assert_eq!(reader.metadata().file_metadata().num_rows(), 40);
     let texts = csv_rows(&rows);
@@ -113,4 +120,20 @@ fn every_slice_is_a_row() {
     let rows = csv_rows(&slices(&results));
     assert_eq!(rows.len(), 1 + 20 * 2 * 8);
     assert!(csv_rows(&slices(&Synthetic::new().build())).len() == 1);
+}
+
+#[test]
+fn rows_of_several_files_are_in_one_in_their_order() {
+    let rows: Vec<Rows> = [1, 2, 3]
+        .map(|seed| samples(&Synthetic::new().seed(seed).build()))
+        .into();
+    let all: Vec<&Rows> = rows.iter().cycle().take(900).collect();
+    let reader = SerializedFileReader::new(bytes::Bytes::from(written(Form::Parquet, &all))).unwrap();
+    assert_eq!(reader.metadata().file_metadata().num_rows(), 900 * 40);
+    assert_eq!(reader.num_row_groups(), 2);
+    let text = String::from_utf8(written(Form::Csv, &all[..3])).unwrap();
+    let (first, second) = (csv_rows(&rows[0]), csv_rows(&rows[1]));
+    assert_eq!(text.lines().count(), 1 + 3 * 40);
+    assert_eq!(text.lines().nth(1).unwrap(), first[1].join(","));
+    assert_eq!(text.lines().nth(41).unwrap(), second[1].join(","));
 }

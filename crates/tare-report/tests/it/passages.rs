@@ -201,8 +201,9 @@ fn the_processes_of_a_trial() {
 fn a_trend_of_few_runs() {
     let told = |n: u64| {
         let files: Vec<_> = (0..n).map(|i| run_on_host(1.1, "a", i)).collect();
-        let page =
-            tare_report::markdown::render(&tare_report::sections::trend(&trend(&files, u64::MAX).unwrap()));
+        let page = tare_report::markdown::render(&tare_report::sections::trend(
+            &trend(briefs(&files), u64::MAX).unwrap(),
+        ));
         with(&page, &["too few to find", "no change found"])
     };
     assert_snapshot!(told(2), @"- 1 of 1 cost have fewer than 10 runs, too few to find a change");
@@ -214,15 +215,17 @@ fn a_trend_of_few_runs() {
 fn a_trend_of_runs_that_resemble_their_neighbours() {
     let cost = |i: u64| 1.1 + 0.06 * (i as f64 / 3.0).sin();
     let files: Vec<_> = (0..30).map(|i| run_on_host(cost(i), "a", i)).collect();
-    let page =
-        tare_report::markdown::render(&tare_report::sections::trend(&trend(&files, u64::MAX).unwrap()));
+    let page = tare_report::markdown::render(&tare_report::sections::trend(
+        &trend(briefs(&files), u64::MAX).unwrap(),
+    ));
     assert_snapshot!(with(&page, &["drifts:", "no change found"]));
 }
 
 #[test]
 fn a_trend_of_files_from_the_future() {
     let files: Vec<_> = (0..2).map(|i| run_on_host(1.1, "a", i)).collect();
-    let page = tare_report::markdown::render(&tare_report::sections::trend(&trend(&files, 0).unwrap()));
+    let page =
+        tare_report::markdown::render(&tare_report::sections::trend(&trend(briefs(&files), 0).unwrap()));
     assert_snapshot!(with(&page, &["later than now"]));
 }
 

@@ -290,14 +290,14 @@ fn a_comparison_of_two_files_is_what_its_schema_says() {
 
 #[test]
 fn files_of_several_hosts_are_what_their_schema_says() {
-    let merged = merge(&runs(&["a", "b", "c"]), None).unwrap();
+    let merged = merge(briefs(&runs(&["a", "b", "c"])), None).unwrap();
     assert_eq!(merged.hosts, 3);
     Schema::of("tare-merge-1").holds(&printed(&merged));
 }
 
 #[test]
 fn costs_over_time_are_what_their_schema_says() {
-    let trend = trend(&runs(&["a"; 12]), u64::MAX).unwrap();
+    let trend = trend(briefs(&runs(&["a"; 12])), u64::MAX).unwrap();
     assert_eq!(trend.series[0].changes.len(), 1);
     Schema::of("tare-trend-1").holds(&printed(&trend));
 }

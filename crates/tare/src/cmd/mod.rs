@@ -2,6 +2,7 @@
 
 pub mod advise;
 pub mod analyze;
+mod briefs;
 pub mod check;
 pub mod clean;
 pub mod compare;

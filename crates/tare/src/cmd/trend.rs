@@ -1,24 +1,24 @@
 //! `tare trend`: how costs went over many results files.
 
-use super::forms;
+use super::{briefs, forms};
 use crate::args::TrendArgs;
 use crate::out;
-use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use tare_analysis::Brief;
 use tare_analysis::trend::{self, FEWEST_FOR_CHANGE, Series};
 use tare_host::host;
-use tare_model::results::{ReadError, Results, Together};
+use tare_model::results::ReadError;
 use tare_model::size::counted;
 use tare_report::sections;
 
 /// Reads, puts in order and prints; a cost that rose is exit code 1 where that is asked for.
 pub fn run(args: &TrendArgs) -> anyhow::Result<ExitCode> {
-    let paths = files(&args.paths)?;
+    let paths = briefs::paths(&args.paths)?;
     let sources: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     forms::check(args.forms.html.as_deref(), &sources)?;
-    let files = read(&paths)?;
-    let trend = trend::trend(&files, host::unix_ns())?;
+    let files = briefs::read(&paths).into_iter().filter_map(or_skipped);
+    let trend = trend::trend(files.collect(), host::unix_ns())?;
     forms::tell(&args.forms, &sources, &sections::trend(&trend), &trend)?;
     let Some(percent) = args.fail_above else {
         return Ok(ExitCode::SUCCESS);
@@ -58,33 +58,8 @@ fn say_drift(series: &Series, percent: f64) {
     ));
 }
 
-/// The files that are named, and those of the folders that are, by their names.
-fn files(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for path in paths {
-        if !path.is_dir() {
-            files.push(path.clone());
-            continue;
-        }
-        let shown = path.display();
-        let entries = std::fs::read_dir(path).with_context(|| format!("cannot read folder {shown}"))?;
-        let mut found: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-        found.retain(|path| path.extension().is_some_and(|ext| ext == "jsonl") && path.is_file());
-        found.sort();
-        files.extend(found);
-    }
-    Ok(files)
-}
-
-/// Those of them that are results files; of others it is said that they are none.
-fn read(paths: &[PathBuf]) -> Result<Vec<(String, Results)>, ReadError> {
-    let (mut files, mut together) = (Vec::new(), Together::default());
-    for path in paths {
-        match together.read(path) {
-            Ok(results) => files.push((path.display().to_string(), results)),
-            Err(e @ ReadError::TooMuchTogether { .. }) => return Err(e),
-            Err(e) => out::say(&format!("skipped: {}", out::one_line(&e.to_string()))),
-        }
-    }
-    Ok(files)
+/// Of what is no results file it is said that it is none.
+fn or_skipped(read: Result<Brief, ReadError>) -> Option<Brief> {
+    read.inspect_err(|e| out::say(&format!("skipped: {}", out::one_line(&e.to_string()))))
+        .ok()
 }

@@ -1,6 +1,7 @@
 //! Results that tests of the analysis and of its forms build alike.
 
 use super::*;
+use tare_analysis::Brief;
 use tare_model::finding::Reason;
 use tare_model::kernel::Kernel;
 use tare_model::size::{Cpus, InstanceType};
@@ -303,4 +304,10 @@ pub fn tuned_fraction(blocks: u32, seed: u64) -> Results {
     let settings: Vec<Vec<usize>> = Design::fraction(7).into_iter().map(levels).collect();
     let cost = |levels: &[usize]| [1.0, 0.9][levels[0]] * [1.0, 1.2][levels[3]];
     tuned(TuningDesign::Fractional, &[2; 7], &settings, blocks, seed, cost)
+}
+
+/// What files say beside others.
+pub fn briefs(files: &[(String, Results)]) -> Vec<Brief> {
+    let brief = |(name, results): &(String, Results)| Brief::of(name.clone(), results);
+    files.iter().map(brief).collect()
 }

@@ -1,14 +1,15 @@
 //! A folder of results files, and the pages over it.
 
 use super::super::forms;
+use rayon::prelude::*;
 use rustix::fs::{Mode, OFlags, openat};
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::path::PathBuf;
 use tare_analysis::advice::{Weights, advise};
-use tare_analysis::{analyze, change, trend};
+use tare_analysis::{Brief, analyze, change, trend};
 use tare_host::host;
-use tare_model::results::{MOST_BYTES, ReadError, Results, Together};
+use tare_model::results::{MOST_BYTES, ReadError, Results};
 use tare_report::document::{Document, Whole};
 use tare_report::html::{self, Link, Listed};
 use tare_report::sections;
@@ -78,7 +79,7 @@ impl Folder {
             }
             ("compare", "") => self.compare(query),
             ("trend", "") => shown(
-                &sections::trend(&trend::trend(&self.all()?, host::unix_ns())?),
+                &sections::trend(&trend::trend(self.all()?, host::unix_ns())?),
                 "./",
             ),
             _ => Err(NoPage::NotFound),
@@ -126,17 +127,12 @@ impl Folder {
     }
 
     /// All that can be read.
-    fn all(&self) -> Result<Vec<(String, Results)>, NoPage> {
-        let (mut files, mut together) = (Vec::new(), Together::default());
-        for name in self.names()? {
-            let read = self.listed(&name);
-            match read.and_then(|(_, results)| together.add(results, &name)) {
-                Ok(results) => files.push((name, results)),
-                Err(e @ ReadError::TooMuchTogether { .. }) => return Err(e.into()),
-                Err(_) => {}
-            }
-        }
-        Ok(files)
+    fn all(&self) -> Result<Vec<Brief>, NoPage> {
+        let brief = |name: String| {
+            let (_, results) = self.listed(&name).ok()?;
+            Some(Brief::of(name, &results))
+        };
+        Ok(self.names()?.into_par_iter().filter_map(brief).collect())
     }
 
     fn list(&self) -> Result<String, NoPage> {
