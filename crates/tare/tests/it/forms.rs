@@ -95,6 +95,7 @@ fn files_of_one_study_are_put_together_and_one_file_is_not() {
     );
     let text = tare.ok("merge 1.jsonl 2.jsonl").stdout;
     assert!(text.contains("1 host; conclusions about other"), "{text}");
+    assert!(tare.ok("merge .").stdout.contains("3 files of 1 host"));
     tare.refused("merge 1.jsonl", &["is one run"]);
     tare.refused("merge 1.jsonl absent.jsonl", &["absent.jsonl"]);
 }
@@ -144,7 +145,16 @@ fn samples_and_slices_are_exported_and_nobody_s_file_is_replaced() {
             .unwrap()
             .starts_with("run,host,group,block,platform,")
     );
+    measure(&tare, "other.jsonl", 2);
+    tare.ok("export . -o all.csv");
+    let all = fs::read_to_string(tare.path("all.csv")).unwrap();
+    let own = |file: &str| tare.ok(&format!("export {file}")).stdout;
+    let (other, first) = (own("other.jsonl"), own("r.jsonl"));
+    assert_eq!(all, other + first.split_once('\n').unwrap().1);
     tare.refused("export r.jsonl -o r.parquet", &["already exists"]);
+    fs::create_dir(tare.path("empty")).unwrap();
+    tare.refused("export empty -o none.csv", &["0 files have no trials to export"]);
+    assert!(!tare.path("none.csv").exists());
     tare.refused("export r.jsonl -o r.txt", &[".csv or .parquet"]);
 }
 
