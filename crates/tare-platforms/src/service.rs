@@ -19,22 +19,36 @@ const START_DEADLINE: Duration = Duration::from_secs(120);
 /// Bytes that are kept of a service's messages.
 const MESSAGES: usize = 1 << 20;
 
+/// Time for a service to give up what it is at.
+const END_DEADLINE: Duration = Duration::from_secs(10);
+
 /// A service, stopped when dropped.
+///
+/// Killed while it takes in an image, Podman keeps one that nobody can read, and then lists none at all: it is asked to
+/// end, also by the end of this process.
 pub(super) struct Service(Child);
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // With what it started in its group: Podman's goes on in a process of its own
-        // wherever it needs a user namespace.
-        if let Some(group) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw) {
-            let _ = kill_process_group(group, Signal::KILL);
+        self.signal(Signal::TERM);
+        let deadline = Instant::now() + END_DEADLINE;
+        while self.0.try_wait().is_ok_and(|ended| ended.is_none()) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(2));
         }
+        self.signal(Signal::KILL);
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
 impl Service {
+    /// To what it started in its group, too: Podman's goes on in a process of its own wherever it needs a user namespace.
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, signal);
+        }
+    }
+
     /// Starts a service of `engine` and waits until it answers on `socket`, in a folder of its own.
     pub(super) fn start(engine: &'static str, mut command: Command, socket: &Path) -> Result<Self, BoxError> {
         // Whoever gets at the socket is root.
@@ -47,7 +61,7 @@ impl Service {
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(stderr);
-        tare_sys::die_with_parent(&mut command);
+        tare_sys::end_with_parent(&mut command);
         // That of a dead run's service, which may still answer while it ends.
         let _ = fs::remove_file(socket);
         // What it starts shall run wherever this process could.

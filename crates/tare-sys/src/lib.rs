@@ -167,12 +167,21 @@ fn timeval_ns(time: libc::timeval) -> u64 {
 /// starts it ends (prctl(2), `PR_SET_PDEATHSIG`), so that a killed controller
 /// leaves no engine behind. Spawn from the main thread.
 pub fn die_with_parent(command: &mut Command) {
+    signal_with_parent(command, rustix::process::Signal::KILL);
+}
+
+/// The same by SIGTERM: of what leaves half a job behind where it is killed.
+pub fn end_with_parent(command: &mut Command) {
+    signal_with_parent(command, rustix::process::Signal::TERM);
+}
+
+fn signal_with_parent(command: &mut Command, signal: rustix::process::Signal) {
     let parent = rustix::process::getpid();
     // SAFETY: the closure runs between fork and exec and makes two system
     // calls, without allocating or locking.
     unsafe {
         command.pre_exec(move || {
-            rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+            rustix::process::set_parent_process_death_signal(Some(signal))?;
             // The parent may have died before the line above took effect.
             if rustix::process::getppid() == Some(parent) {
                 Ok(())

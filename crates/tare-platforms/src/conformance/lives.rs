@@ -153,6 +153,9 @@ pub(super) fn no_agent(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
 }
 
 pub(super) fn no_such_cpu(site: &mut CheckContext<'_>) -> Result<Kept, Broken> {
+    if let Err(why) = site.platform()?.supports_pinning() {
+        return Ok(Kept::NotHere(why.to_owned()));
+    }
     let spec = site.spec(Provisioning::Pinned);
     // No kernel has been built for so many.
     let pinned_set = vec![65_535];
