@@ -43,9 +43,9 @@ pub struct Options {
         value_name = "LIST"
     )]
     steps: Vec<String>,
-    /// Boxes in a row of a check [default: as many as 'tare check' makes]
-    #[arg(long, value_name = "N")]
-    boxes: Option<u32>,
+    /// Options of 'tare check', such as '--boxes 10 --only quota,pinned'
+    #[arg(long, allow_hyphen_values = true, default_value = "", value_name = "OPTIONS")]
+    check: String,
     /// Puts what comes out into the table in this file, between the lines that mark its place
     #[arg(long, value_name = "FILE")]
     into: Option<PathBuf>,
@@ -109,7 +109,7 @@ struct Tested {
     failures: Vec<String>,
 }
 
-/// A booted machine; a guest is powered off when dropped.
+/// A booted machine; a guest ends when dropped.
 struct Machine {
     name: String,
     /// Where `tare` and `in-guest` are.
@@ -219,7 +219,7 @@ impl Machine {
                 continue;
             }
             let begun = Instant::now();
-            let end = self.step(user, step, platform, options.boxes)?;
+            let end = self.step(user, step, platform, &options.check)?;
             let told = end.as_ref().map_or(String::new(), |why| format!(": {why}"));
             let told = format!("{} {user} {platform} {step}{told}", self.name);
             writeln!(io::stderr().lock(), "{} s: {told}", begun.elapsed().as_secs())?;
@@ -230,20 +230,19 @@ impl Machine {
     }
 
     /// The error of a step. An emulated kernel may crash by a fault of QEMU's: then the step is run in a new machine, once.
-    fn step(&self, user: &str, step: &str, platform: &str, boxes: Option<u32>) -> Result<Option<String>> {
-        let end = self.try_step(user, step, platform, boxes)?;
+    fn step(&self, user: &str, step: &str, platform: &str, check: &str) -> Result<Option<String>> {
+        let end = self.try_step(user, step, platform, check)?;
         if end.is_none() || self.shell("root", "true").status()?.success() {
             return Ok(end);
         }
         writeln!(io::stderr().lock(), "{} crashed; booting it again", self.name)?;
         self.boot(&tare_bin()?)?;
-        self.try_step(user, step, platform, boxes)
+        self.try_step(user, step, platform, check)
     }
 
     /// The error of a step. A step that hangs is killed there.
-    fn try_step(&self, user: &str, step: &str, platform: &str, boxes: Option<u32>) -> Result<Option<String>> {
-        let boxes = boxes.map_or(String::new(), |boxes| format!("TARE_BOXES={boxes} "));
-        let line = format!("{boxes}timeout -k 60 1800 in-guest {step} '{platform}'");
+    fn try_step(&self, user: &str, step: &str, platform: &str, check: &str) -> Result<Option<String>> {
+        let line = format!("TARE_CHECK='{check}' timeout -k 60 1800 in-guest {step} '{platform}'");
         let output = self.shell(user, &line).output()?;
         let told = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -255,7 +254,6 @@ impl Machine {
 impl Drop for Machine {
     fn drop(&mut self) {
         if self.name != HERE {
-            // The script kills a guest that does not power off.
             let _ = self.guest(&["down"]).status();
         }
     }

@@ -90,6 +90,7 @@ fn docker() {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn podman() {
     keeps_its_promises("podman", CONTAINERS, &[]);
 }
@@ -130,6 +131,7 @@ fn vm() {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn uml() {
     keeps_its_promises("uml", MACHINES, &OF_MACHINES);
 }
@@ -191,6 +193,7 @@ fn a_container_in_a_vm_keeps_every_promise() {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn a_container_in_a_container() {
     keeps_its_promises("docker/runc", MACHINES, &[]);
 }
@@ -308,6 +311,7 @@ fn is_run(entry: &std::fs::DirEntry) -> bool {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn containers_share_the_network_of_the_host() {
     for engine in [
         "docker",

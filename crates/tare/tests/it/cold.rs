@@ -59,6 +59,7 @@ fn reads_when_cold(platforms: &[&str]) {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn what_is_neither_cold_nor_warm_and_a_cold_load_are_refused() {
     let tare = Tare::new();
     std::fs::write(tare.path("w.toml"), file("tepid")).unwrap();

@@ -106,6 +106,7 @@ fn ends_are_told_in_plan_header_and_report() {
 
 /// Boxes that reach one another, though not the host.
 #[test]
+#[ignore = "slow: make test-all"]
 fn two_boxes_of_a_platform_talk_to_one_another_on_cpus_of_their_own() {
     let _alone = alone();
     if !ready("runc") {

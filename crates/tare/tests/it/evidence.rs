@@ -50,6 +50,7 @@ fn a_cell_is_seen_at_work_and_nothing_else_is() {
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn a_run_that_is_killed_while_it_looks_looks_again_when_resumed() {
     if !(ready("runc") && can_probe()) {
         return;

@@ -466,6 +466,7 @@ settle = false
 }
 
 #[test]
+#[ignore = "slow: make test-all"]
 fn a_study_leaves_out_what_the_image_of_its_workloads_does_not_have() {
     if !ready("native") {
         return;
