@@ -75,7 +75,7 @@ pub fn across_hosts(hosts: &[HostEstimate], level: f64) -> Option<AcrossHosts> {
     let error = fit.error2(hosts, between2)?.sqrt();
     let half = t_quantile(f64::midpoint(1.0, level), n - 1)? * error;
     let interval = Interval::around(fit.mean, half)?;
-    let next = next_host(hosts, level)?;
+    let next = next_host(hosts, error.powi(2), level)?;
     Some(AcrossHosts {
         hosts: n,
         mean: fit.mean,
@@ -111,7 +111,9 @@ pub fn p_alike(hosts: &[(HostEstimate, usize)]) -> Vec<Option<f64>> {
             };
             Some(if t < 0.0 { tail } else { 1.0 - tail })
         };
-        let nodes = nodes(&others)?;
+        let between2 = between_from(&others, count(&others) - 1.0, 0.0)?;
+        let error2 = Fit::of(&others, between2)?.error2(&others, between2)?;
+        let nodes = nodes(&others, error2)?;
         let below: f64 = nodes.iter().map(below).sum::<Option<f64>>()? / count(&nodes);
         finite(2.0 * below.min(1.0 - below))
     };
@@ -131,10 +133,9 @@ struct Node {
     spread2: f64,
 }
 
-fn nodes(hosts: &[HostEstimate]) -> Option<Vec<Node>> {
+/// `error2` is the squared standard error of the mean.
+fn nodes(hosts: &[HostEstimate], error2: f64) -> Option<Vec<Node>> {
     let chi2 = ChiSquared::new(count(hosts) - 1.0).ok()?;
-    let likeliest = between_from(hosts, count(hosts) - 1.0, 0.0)?;
-    let error2 = Fit::of(hosts, likeliest)?.error2(hosts, likeliest)?;
     let mut between2 = 0.0;
     // The larger the squares that are wanted the smaller the variance: each is the next one's start.
     let all = nodes_of(hosts.len());
@@ -151,8 +152,8 @@ fn nodes(hosts: &[HostEstimate]) -> Option<Vec<Node>> {
 }
 
 /// Where the next host lies: the mean of normal distributions, one for each node.
-fn next_host(hosts: &[HostEstimate], level: f64) -> Option<Interval> {
-    let nodes: Vec<(f64, f64)> = nodes(hosts)?
+fn next_host(hosts: &[HostEstimate], error2: f64, level: f64) -> Option<Interval> {
+    let nodes: Vec<(f64, f64)> = nodes(hosts, error2)?
         .iter()
         .map(|node| (node.mean, node.spread2.sqrt()))
         .collect();
